@@ -1,0 +1,120 @@
+"""Automatic differentiation: record a computation, then run it backwards."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from ..core.state import state
+from . import tape
+from .function import Function
+from .scopes import (
+    is_recording,
+    is_training,
+    pause,
+    predict_mode,
+    record,
+    set_recording,
+    set_training,
+    train_mode,
+)
+
+
+def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> None:
+    """Say where the gradients of some arrays go: ``x.attach_grad()`` with arrays of your own.
+
+    ``grad_reqs`` is "write", "add" or "null", one for all or a list.
+    """
+    variables = _as_list(variables)
+    gradients = _as_list(gradients)
+    if isinstance(grad_reqs, str):
+        grad_reqs = [grad_reqs] * len(variables)
+    for array, grad, grad_req in zip(variables, gradients, grad_reqs, strict=True):
+        tape.mark(array, grad, grad_req)
+
+
+def backward(
+    heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True
+) -> None:
+    """Write the gradients of ``heads`` into the arrays with gradients they were computed from.
+
+    ``head_grads`` (one per head, None for ones) are the gradients of what follows. The recording is
+    released unless ``retain_graph``. Raises ``MXNetError`` for heads that were not recorded.
+
+    Examples
+    --------
+    >>> x = nd.array([1.0, 2.0])
+    >>> x.attach_grad()
+    >>> with autograd.record():
+    ...     y = x * x
+    >>> autograd.backward([y])
+    >>> x.grad.asnumpy()
+    array([2., 4.], dtype=float32)
+    """
+    heads = _as_list(heads)
+    if head_grads is not None:
+        head_grads = _as_list(head_grads)
+    before = state.training
+    state.training = train_mode
+    try:
+        tape.backward(heads, head_grads, retain_graph)
+    finally:
+        state.training = before
+
+
+def grad(
+    heads: Any,
+    variables: Any,
+    head_grads: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    train_mode: bool = True,
+) -> list[Any]:
+    """The gradients of ``heads`` with respect to ``variables``, as a list of new arrays.
+
+    With ``create_graph=True`` the result is recorded, so that it can be differentiated again.
+    """
+    if head_grads is not None:
+        head_grads = _as_list(head_grads)
+    retain = create_graph if retain_graph is None else retain_graph
+    before = state.training
+    state.training = train_mode
+    try:
+        return tape.gradients(
+            _as_list(heads), _as_list(variables), head_grads, retain or create_graph, create_graph
+        )
+    finally:
+        state.training = before
+
+
+def get_symbol(x: Any) -> Any:
+    """The recorded computation of an array as a Symbol; leaves become variables."""
+    from ..base import MXNetError
+    from ..symbol.symbol import from_tape
+
+    if x._entry is None:
+        raise MXNetError(
+            "get_symbol: NDArray is not part of a computation graph. Did you forget to turn on "
+            "recording?\n  received  an array computed outside autograd.record()\n"
+            "  expected  a recorded array\n  fix       compute it inside autograd.record()"
+        )
+    return from_tape(x._entry)
+
+
+def _as_list(x: Any) -> list[Any]:
+    return list(x) if isinstance(x, list | tuple) else [x]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "NDArray":
+        from ..ndarray import NDArray
+
+        return NDArray
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = [
+    "Function", "NDArray", "backward", "ctypes", "get_symbol", "grad", "is_recording",
+    "is_training", "mark_variables", "pause", "predict_mode", "record", "set_recording",
+    "set_training", "train_mode",
+]  # fmt: skip

@@ -1,0 +1,192 @@
+"""Leaves of the tape, and the backward pass over it."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import storage
+from ..base import MXNetError, ShapeError
+from ..core import grad as core_grad
+from ..core.graph import Entry, Node, topological
+from ..core.invoke import invoke, store, wrap
+from ..core.op import registry
+from ..core.state import state
+
+GRAD_REQS = ("null", "write", "add")
+
+
+class Leaf(Node):
+    """The tape's node for an array whose gradient is wanted: where it goes, and how."""
+
+    __slots__ = ("array", "grad", "grad_req")
+
+    def __init__(self, array: Any, grad: Any, grad_req: str):
+        super().__init__(None)
+        self.array, self.grad, self.grad_req = weakref.ref(array), grad, grad_req
+
+
+def mark(array: Any, grad: Any, grad_req: str) -> None:
+    """Make an array a leaf whose gradient goes into ``grad``; it forgets how it was computed."""
+    if grad_req not in GRAD_REQS:
+        raise GradReqError(
+            f"attach_grad: unknown grad_req.\n  received  grad_req={grad_req!r}\n"
+            f"  expected  one of {', '.join(GRAD_REQS)}\n  fix       attach_grad('write')"
+        )
+    array._grad, array._grad_req, array._fresh = grad, grad_req, False
+    array._entry = (Leaf(array, grad, grad_req), 0)
+
+
+class GradReqError(MXNetError, KeyError, ValueError):
+    """A grad_req that is not null, write or add."""
+
+    __str__ = Exception.__str__
+
+
+def entries_of(heads: Sequence[Any]) -> list[Entry]:
+    """The tape entries of arrays; raises ``MXNetError`` for one that was not recorded."""
+    entries = []
+    for k, head in enumerate(heads):
+        if head._entry is None:
+            raise MXNetError(
+                "Cannot differentiate node because it is not in a computational graph. You need to "
+                "set is_recording to true or use autograd.record() to save computational graphs "
+                f"for backward.\n  received  head {k}: {head.shape}, computed outside record()\n"
+                "  expected  an array computed under autograd.record() from arrays with gradients\n"
+                "  fix       call attach_grad() on the inputs and compute inside autograd.record()"
+            )
+        entries.append(head._entry)
+    return entries
+
+
+def seeds_for(heads: Sequence[Any], head_grads: Sequence[Any] | None) -> list[Any]:
+    """The storages of the head gradients; ones where none is given."""
+    if head_grads is not None and len(head_grads) != len(heads):
+        raise HeadsError("heads and head_grads must be lists of the same length")
+    seeds = []
+    for k, head in enumerate(heads):
+        given = None if head_grads is None else head_grads[k]
+        data = head._data
+        if given is None:
+            seeds.append(np.ones(data.shape, data.dtype))
+            continue
+        if given.shape != data.shape:
+            raise ShapeError(
+                f"backward: the head gradient has the wrong shape.\n"
+                f"  received  head {data.shape}, head gradient {given.shape}\n"
+                f"  expected  {data.shape}, the shape of the head\n  fix       pass such an array"
+            )
+        seeds.append(given._data)
+    return seeds
+
+
+class HeadsError(MXNetError, AssertionError, ValueError):
+    """Heads and head gradients that do not go together."""
+
+
+def backward(heads: Sequence[Any], head_grads: Sequence[Any] | None, retain: bool) -> None:
+    """Write the gradients of the heads into the leaves they were computed from."""
+    entries = entries_of(heads)
+    seeds = seeds_for(heads, head_grads)
+    if not any(_wants(n) for n in topological(entries)):
+        raise MXNetError(
+            "There are no inputs in computation graph that require gradients.\n"
+            "  received  heads none of whose inputs has a gradient attached\n"
+            "  expected  at least one array with attach_grad() and grad_req other than null\n"
+            "  fix       call x.attach_grad() before recording"
+        )
+    core_grad.sweep(entries, seeds, _deliver, retain, _wants)
+
+
+def _wants(node: Node) -> bool:
+    return type(node) is Leaf and node.grad_req != "null"
+
+
+def _deliver(leaf: Any, value: Any) -> None:
+    """Write or add a gradient into the leaf's array."""
+    held = leaf.grad._data
+    if leaf.grad_req == "add":
+        value = _sum(held, value)
+    elif type(held) is np.ndarray and type(value) is np.ndarray and held.shape == value.shape:
+        held[...] = value
+        _mark_fresh(leaf)
+        return
+    if type(held) is not np.ndarray and type(value) is np.ndarray and not value.shape:
+        value = np.broadcast_to(value, held.shape)
+    if type(held) is np.ndarray and type(value) is np.ndarray:
+        held[...] = value
+    else:
+        store(leaf.grad, value)
+    _mark_fresh(leaf)
+
+
+def _mark_fresh(leaf: Leaf) -> None:
+    array = leaf.array()
+    if array is not None:
+        array._fresh = True
+
+
+def _sum(held: Any, value: Any) -> Any:
+    call = registry["_grad_add"].call()
+    types = (type(held), type(value))
+    return (call.memo.get(types) or call.kernel(types))(held, value)
+
+
+def gradients(
+    heads: Sequence[Any], variables: Sequence[Any], head_grads: Any, retain: bool, create: bool
+) -> list[Any]:
+    """The gradients of heads with respect to leaves, as new arrays; recorded if ``create``."""
+    entries = entries_of(heads)
+    for k, v in enumerate(variables):
+        if v._entry is None or type(v._entry[0]) is not Leaf:
+            raise MXNetError(
+                f"Cannot differentiate with respect to the {k + 1}-th variable because it does not "
+                f"require gradient.\n  received  {v.shape} {v._data.dtype} at position {k}\n"
+                "  expected  an array with attach_grad()\n  fix       call attach_grad() on it "
+                "before recording"
+            )
+    wanted = [v._entry[0] for v in variables]
+    if create:
+        seeds: list[Any] = []
+        for k, head in enumerate(heads):
+            given = None if head_grads is None else head_grads[k]
+            if given is None:
+                given = wrap(np.ones(head._data.shape, head._data.dtype), head._ctx)
+            seeds.append(given)
+        recording, state.recording = state.recording, True
+        try:
+            found: dict[Node, Any] = core_grad.sweep_recorded(entries, seeds, wanted)
+        finally:
+            state.recording = recording
+    else:
+        got: dict[Node, Any] = {}
+        asked = set(wanted)
+        seeds = seeds_for(heads, head_grads)
+        core_grad.sweep(entries, seeds, got.__setitem__, retain, lambda n: n in asked)
+        found = {node: wrap(_whole(value, node), None) for node, value in got.items()}
+    missing = [k for k, n in enumerate(wanted) if n not in found]
+    if missing:
+        raise MXNetError(
+            f"Cannot differentiate with respect to the {missing[0] + 1}-th variable because the "
+            "heads do not depend on it.\n  received  a variable that is not in the graph of the "
+            f"heads, at position {missing[0]}\n  expected  variables the heads were computed from\n"
+            "  fix       leave it out"
+        )
+    results = [found[n] for n in wanted]
+    for v, g in zip(variables, results, strict=True):
+        g._ctx = v._ctx
+    return results
+
+
+def _whole(value: Any, node: Any) -> Any:
+    """A gradient in the full shape of its leaf, in memory of its own."""
+    array = node.array()
+    if array is not None and type(value) is np.ndarray and value.shape != array._data.shape:
+        return np.array(np.broadcast_to(value, array._data.shape))
+    return value.copy() if type(value) in storage.STYPES else np.array(value)
+
+
+__all__ = ["Leaf", "backward", "gradients", "invoke", "mark"]

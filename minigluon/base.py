@@ -1,0 +1,110 @@
+"""The errors users can catch, and the text form of operator attributes."""
+
+from __future__ import annotations
+
+
+class MXNetError(RuntimeError):
+    """Whatever goes wrong inside the library; every more special error is also one of these."""
+
+
+class ShapeError(MXNetError, ValueError):
+    """Shapes that do not fit together."""
+
+
+class DTypeError(MXNetError, TypeError):
+    """Element types that do not fit together, or an unknown one."""
+
+
+class StorageError(MXNetError, ValueError):
+    """A storage type (default, csr, row_sparse) that cannot be used here."""
+
+
+class AttributeValueError(MXNetError, ValueError):
+    """An operator attribute with a value outside what it accepts."""
+
+
+class ArgumentError(MXNetError, ValueError, AssertionError):
+    """An argument of the wrong value; an AssertionError as well, because MXNet asserted such things."""
+
+
+class IndexOutOfRange(MXNetError, IndexError):
+    """An index beyond the size of what it points into."""
+
+
+class DeviceError(MXNetError):
+    """A device that is not there."""
+
+
+class NotImplementedForSymbol(MXNetError):
+    """Something only arrays can do was asked of a symbol."""
+
+    def __init__(self, function, alias=None, *args):
+        super().__init__()
+        self.function = getattr(function, "__name__", str(function))
+        self.alias = alias
+        self.args = tuple(str(type(a)) for a in args)
+
+    def __str__(self) -> str:
+        also = f' (namely operator "{self.alias}")' if self.alias else ""
+        return (
+            f"Function {self.function}{also} is not implemented for Symbol "
+            "and only available in NDArray."
+        )
+
+
+class NotSupportedForSparseNDArray(MXNetError):
+    """Something only dense arrays can do was asked of a csr or row_sparse array."""
+
+    def __init__(self, function, alias=None, *args):
+        super().__init__()
+        self.function = getattr(function, "__name__", str(function))
+        self.alias = alias
+        self.args = tuple(str(type(a)) for a in args)
+
+    def __str__(self) -> str:
+        also = f' (namely operator "{self.alias}")' if self.alias else ""
+        return (
+            f"Function {self.function}{also} is not supported for SparseNDArray "
+            "and only available in NDArray."
+        )
+
+
+class StorageFallbackWarning(UserWarning):
+    """A sparse input was made dense because the operator has no kernel for its storage."""
+
+
+string_types = (str,)
+numeric_types = (float, int)
+integer_types = (int,)
+
+
+def _with_numpy_scalars() -> None:
+    import numpy as np
+
+    global numeric_types, integer_types
+    numeric_types = (float, int, np.generic)
+    integer_types = (int, np.integer)
+
+
+_with_numpy_scalars()
+
+
+def attribute_to_string(value: object) -> str:
+    """The text an attribute has in a symbol file: ``True``, ``2``, ``(1, 2)``, ``None``.
+
+    Floats that are whole numbers are written without a fraction, as MXNet does.
+
+    Examples
+    --------
+    >>> attribute_to_string(2.0), attribute_to_string([1, 2]), attribute_to_string(True)
+    ('2', '(1, 2)', 'True')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, list | tuple):
+        inner = ", ".join(attribute_to_string(v) for v in value)
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    name = getattr(value, "__name__", None)
+    return name if isinstance(value, type) and name else str(value)

@@ -1,0 +1,1 @@
+"""What an operator is and what can be done with one; names no particular operator."""

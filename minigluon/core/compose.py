@@ -1,0 +1,123 @@
+"""Make a Node of a Call: name it, give it attributes, create the variables it is not given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..attribute import current as current_scope
+from ..base import attribute_to_string
+from ..name import current as current_names
+from .call import intern
+from .explain import ArgumentTypeError, missing_attribute, unknown_attribute
+from .graph import Entry, Node
+from .op import REQUIRED, Op
+
+#: attributes any symbol may carry; they come back plain and with underscores
+HIDDEN = (
+    "ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage", "profiler_scope",
+)  # fmt: skip
+
+#: set by the symbol face: from a tuple of entries to what users see
+wrap_entries: list[Any] = []
+
+
+def compose(
+    op: Op,
+    inputs: Any,
+    given: dict[str, Any],
+    name: str | None,
+    attr: dict[str, str] | None,
+    extra: dict[str, Any],
+    hint: str,
+) -> Any:
+    """A Symbol for an operator on Symbols; inputs that are not given become variables."""
+    from .namespace import NULL
+
+    texts: dict[str, str] = {}
+    values = []
+    for attribute, (_, default) in op.attributes.items():
+        value = given.get(attribute, NULL)
+        if value is NULL:
+            if default is REQUIRED:
+                raise missing_attribute(op, attribute)
+            values.append(default)
+        else:
+            values.append(value)
+            if value is not None:
+                texts[attribute] = attribute_to_string(value)
+    call = intern(op, tuple(values))
+    arrays = list(inputs)
+    user: dict[str, str] = {}
+    by_name: dict[str, Any] = {}
+    for key, value in extra.items():
+        if key == "num_args":
+            continue
+        if hasattr(value, "_entries"):
+            by_name[key] = value
+        elif key == op.variadic and isinstance(value, list | tuple):
+            arrays.extend(value)
+        elif key in HIDDEN:
+            user[key] = attribute_to_string(value)
+        elif key.startswith("__") and key.endswith("__"):
+            user[key] = attribute_to_string(value)
+        elif key == "ctx" and not op.inputs:
+            texts[key] = attribute_to_string(value)
+        elif op.attributes or value is not None:
+            raise unknown_attribute(op, key)
+    if len(arrays) == 1 and isinstance(arrays[0], list | tuple):
+        arrays = list(arrays[0])
+    if op.variadic:
+        texts["num_args"] = str(len(arrays))
+    name = current_names().get(name, hint.lower())
+    attrs = {**hide(current_scope().get({**user, **(attr or {})})), **texts}
+    names = op.names_of_inputs(call.attrs, len(arrays))
+    entries = _entries(op, arrays, by_name, names, name, attrs)
+    node = Node(call, tuple(entries), name, attrs or None)
+    return wrap_entries[0](tuple([(node, k) for k in range(call.visible)]))
+
+
+def hide(attrs: dict[str, str]) -> dict[str, str]:
+    """Attributes as nodes hold them: those any symbol may carry between underscores."""
+    return {f"__{k}__" if k in HIDDEN else k: v for k, v in attrs.items()}
+
+
+def _entries(
+    op: Op,
+    arrays: list[Any],
+    by_name: dict[str, Any],
+    names: tuple[str, ...],
+    name: str,
+    attrs: dict[str, str],
+) -> list[Entry | None]:
+    entries: list[Entry | None] = []
+    optional = op.optional if op.input_rule is None else ()
+    for k, formal in enumerate(names):
+        given = arrays[k] if k < len(arrays) else None
+        if given is None:
+            given = by_name.pop(formal, None)
+        if given is None:
+            if formal in optional:
+                continue
+            entries.append((Node(None, (), f"{name}_{formal}", dict(attrs) or None), 0))
+            continue
+        found = getattr(given, "_entries", None)
+        if found is None:
+            raise ArgumentTypeError(
+                f"Argument {formal} must be Symbol instances, but got {given!s:.60}\n"
+                f"{op.name}: {formal} is not a symbol.\n  received  {type(given).__name__}\n"
+                f"  expected  a Symbol for each of {', '.join(names)}\n"
+                "  fix       make it one: mx.sym.Variable('name')"
+            )
+        if len(found) != 1:
+            if op.variadic and len(names) == 1:
+                entries.extend(found)
+                continue
+            raise ArgumentTypeError(
+                f"{op.name}: {formal} is a group of {len(found)} symbols.\n"
+                f"  received  outputs {', '.join(given.list_outputs())}\n"
+                f"  expected  one output\n  fix       choose one: symbol[0]"
+            )
+        entries.append(found[0])
+    for key in by_name:
+        raise unknown_attribute(op, key)
+    return entries

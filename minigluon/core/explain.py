@@ -1,0 +1,134 @@
+"""From a failure to a message: operator, argument, what came, what was expected, what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import storage
+from ..base import AttributeValueError, DTypeError, MXNetError, ShapeError, attribute_to_string
+
+if TYPE_CHECKING:
+    from .call import Call
+    from .op import Op
+
+
+class ArgumentTypeError(MXNetError, TypeError, AssertionError):
+    """Something that is not an array (or not a symbol) where an operator takes one."""
+
+
+def describe(name: str, data: Any) -> str:
+    """``data (2, 3) float32 default``, for one input of a message."""
+    stype = storage.STYPES.get(type(data))
+    if stype is None:
+        return f"{name} of type {type(data).__name__}"
+    return f"{name} {data.shape} {data.dtype} {stype}"
+
+
+def received(call: Call, data: Any) -> str:
+    """The line that shows every input and the attributes that were set."""
+    names = call.op.names_of_inputs(call.attrs, len(data))
+    if len(names) < len(data):
+        names = (*names, *[f"arg{k}" for k in range(len(names), len(data))])
+    parts = [describe(n, d) for n, d in zip(names, data, strict=False)]
+    for name, (_, default) in call.op.attributes.items():
+        value = call.attrs[name]
+        if value is not default and value != default:
+            parts.append(f"{name}={attribute_to_string(value)}")
+    return ", ".join(parts)
+
+
+def explain(call: Call, inputs: Any, error: Exception) -> Exception:
+    """The exception to raise for a call that failed with ``error``."""
+    op = call.op
+    data = []
+    names = op.names_of_inputs(call.attrs, len(inputs))
+    for k, x in enumerate(inputs):
+        if not hasattr(x, "_data"):
+            name = names[k] if k < len(names) else f"arg{k}"
+            got = "nothing" if x is None else f"{type(x).__name__} {str(x)[:60]}"
+            return ArgumentTypeError(
+                f"Argument {name} must have NDArray type, but got {x!s:.60}\n"
+                f"{op.name}: {name} is not an array.\n  received  {got}\n"
+                f"  expected  an NDArray for each of {', '.join(names)}\n"
+                f"  fix       wrap it: mx.nd.array(...)"
+            )
+        data.append(x._data)
+    if isinstance(error, MXNetError):
+        return error
+    missing = len([n for n in names if n not in op.optional]) - len(data)
+    if missing > 0 and not op.variadic:
+        return ShapeError(
+            f"{op.name}: too few arrays.\n  received  {received(call, data) or 'none'}\n"
+            f"  expected  {', '.join(names)}\n  fix       pass {', '.join(names[len(data) :])}"
+        )
+    inferred = _what_rules_say(call, data)
+    if isinstance(inferred, MXNetError):
+        inferred.__cause__ = error
+        return inferred
+    kind = ShapeError if isinstance(error, ValueError | IndexError) else MXNetError
+    return kind(
+        f"{op.name}: the inputs cannot be computed with.\n  received  {received(call, data)}\n"
+        f"  expected  inputs that {op.name} is defined for: {op.doc.splitlines()[0] if op.doc else ''}\n"
+        f"  fix       {type(error).__name__}: {error}"
+    )
+
+
+def _what_rules_say(call: Call, data: Any) -> Any:
+    """What the shape rule finds wrong with these inputs, as an exception, or None."""
+    from .infer import check_shapes
+
+    try:
+        check_shapes(call, [d.shape for d in data])
+    except MXNetError as error:
+        return type(error)(f"{error}".replace("  expected", f"  received  {received(call, data)}\n  expected", 1))
+    except Exception:
+        return None  # the rule itself could not cope; the first failure is what is told
+    return None
+
+
+def mixed_dtypes(call: Call, data: Any) -> DTypeError:
+    """Inputs of an operator that wants one element type have several."""
+    first = data[0].dtype
+    return DTypeError(
+        f"{call.op.name}: the inputs have different dtypes.\n  received  {received(call, data)}\n"
+        f"  expected  one dtype for all inputs, here {first} as the first has\n"
+        f"  fix       convert with x.astype('{first}')"
+    )
+
+
+def unknown_attribute(op: Op, name: str) -> AttributeValueError:
+    """A keyword the operator does not have."""
+    return AttributeValueError(
+        f"{op.name}: Cannot find argument '{name}'.\n  received  {name}=...\n"
+        f"  expected  arrays {', '.join(op.inputs) or op.variadic}; "
+        f"attributes {', '.join(op.attributes) or 'none'}\n  fix       remove or rename it"
+    )
+
+
+def missing_attribute(op: Op, name: str) -> AttributeValueError:
+    """A required attribute that was not given."""
+    kind = op.attributes[name][0]
+    return AttributeValueError(
+        f"{op.name}: Required parameter {name} is not presented.\n  received  nothing for {name}\n"
+        f"  expected  {kind.description}\n  fix       pass {name}=..."
+    )
+
+
+def recorded_write(what: str) -> MXNetError:
+    """A write into an array the tape depends on."""
+    return MXNetError(
+        f"{what}: Inplace operations (+=, -=, x[:]=, etc) are not supported when recording with "
+        "autograd.\n  received  a write into an array that gradients depend on\n"
+        "  expected  writes outside autograd.record(), or into arrays that are not recorded\n"
+        "  fix       compute a new array (x = x + y), or write under autograd.pause()"
+    )
+
+
+def not_differentiable(call: Call) -> MXNetError:
+    """A gradient was asked of an operator that has none."""
+    return MXNetError(
+        f"{call.op.name}: Operator {call.op.name} is non-differentiable.\n"
+        "  received  a gradient to pass back through it\n"
+        "  expected  an operator with a gradient on the way to what gradients are wanted of\n"
+        "  fix       detach its inputs, or wrap it in mx.nd.BlockGrad"
+    )

@@ -1,0 +1,351 @@
+"""Gradients: rules traced once per Call, and the reverse sweep over graphs and over the tape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..base import MXNetError
+from .call import Call
+from .explain import not_differentiable
+from .graph import Entry, Node, substitute, topological, variable
+from .invoke import invoke, wrap
+from .op import Op, registry
+from .plan.emit import emit
+from .trace import Expr, F
+
+
+class Like:
+    """Stands for an array of which only shape and dtype are read."""
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any):
+        self.shape, self.dtype = shape, dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+
+class Gradient:
+    """The traced gradient of a Call: a graph from its output gradients, inputs and outputs.
+
+    ``results[i]`` is the entry of the gradient of input ``i``, or None where there is none.
+    """
+
+    __slots__ = ("call", "heads", "inputs", "keep", "kept", "needed", "outputs", "results")
+
+    def __init__(self, call: Call, count: int):
+        self.call = call
+        self.inputs = [variable(f"x{k}") for k in range(count)]
+        self.outputs = [variable(f"y{k}") for k in range(call.outputs)]
+        self.heads = [variable(f"g{k}") for k in range(call.outputs)]
+        self.results = self._trace()
+        values, shapes = _reads(self.results, self.inputs + self.outputs)
+        self.kept: list[Entry] = [e for e in self.inputs + self.outputs if e in values | shapes]
+        self.keep = self._keeper(values)
+
+    def _trace(self) -> list[Entry | None]:
+        rule = self.call.op.grad_rule
+        if rule is None:
+            raise not_differentiable(self.call)
+        if rule == "zero":
+            return [
+                (Node(registry["zeros_like"].call(), (x,), "zeros"), 0) for x in self.inputs
+            ]
+        g, out = self.heads, self.outputs
+        single = self.call.outputs == 1
+        got = rule(
+            F,
+            Expr(g[0]) if single else tuple(map(Expr, g)),
+            *[Expr(x) for x in self.inputs],
+            out=Expr(out[0]) if single else tuple(map(Expr, out)),
+            **self.call.attrs,
+        )
+        got = tuple(got) if isinstance(got, tuple | list) else (got,)
+        if len(got) < len(self.inputs):
+            got = (*got, *[None] * (len(self.inputs) - len(got)))
+        results = [None if r is None else r.entry for r in got[: len(self.inputs)]]
+        stype = self.call.op.grad_stype
+        for entry in results:
+            if stype is not None and entry is not None and entry[0].call is not None:
+                entry[0].attrs = {"__stype__": stype}
+        return results
+
+    def _keeper(self, values: set[Entry]) -> Callable[[Any, Any], tuple[Any, ...]]:
+        """A function of (inputs, result) that picks what the tape has to hold on to."""
+        n = len(self.inputs)
+        picks = []
+        for entry in self.kept:
+            where = (self.inputs + self.outputs).index(entry)
+            picks.append((where, entry in values))
+        single = self.call.outputs == 1
+        if all(where < n and whole for where, whole in picks):
+            places = [where for where, _ in picks]
+            if places == list(range(n)):
+                return lambda data, result: tuple(data)
+            return lambda data, result: tuple([data[k] for k in places])
+
+        def keep(data: Any, result: Any) -> tuple[Any, ...]:
+            everything = [*data, result] if single else [*data, *result]
+            kept = []
+            for where, whole in picks:
+                x = everything[where]
+                kept.append(x if whole else Like(x.shape, x.dtype))
+            return tuple(kept)
+
+        return keep
+
+    def pullback(self, wanted: tuple[bool, ...], types: tuple[type, ...]) -> Any:
+        """A function of output gradients and kept values giving the wanted inputs' gradients."""
+        results = [r if w else None for r, w in zip(self.results, wanted, strict=True)]
+        arguments = self.heads + self.kept
+        name = f"{self.call.op.name}_pullback"
+        return emit(name, arguments, results, types, results_may_alias=True).run
+
+
+def _reads(
+    results: Sequence[Entry | None], candidates: list[Entry]
+) -> tuple[set[Entry], set[Entry]]:
+    """Which candidates the graph reads for their values, and which only for their shape."""
+    values: set[Entry] = {r for r in results if r in candidates}
+    shapes: set[Entry] = set()
+    for node in topological(results):
+        if node.call is None:
+            continue
+        names = node.call.op.names_of_inputs(node.call.attrs, len(node.inputs))
+        for name, entry in zip(names, node.inputs, strict=False):
+            if entry in candidates:
+                (shapes if name in node.call.op.shape_only else values).add(entry)
+    return values, shapes - values
+
+
+def trace(call: Call, count: int) -> Gradient:
+    """The Call's gradient, traced on first use."""
+    gradient = call.gradient
+    if gradient is None or len(gradient.inputs) != count:
+        gradient = call.gradient = Gradient(call, count)
+    return gradient
+
+
+def symbolic(
+    heads: Sequence[Entry], seeds: Sequence[Entry | None], wanted: Iterable[Node]
+) -> dict[Entry, Entry]:
+    """The gradients of heads as a graph: from each wanted variable's entry to its gradient's.
+
+    ``seeds`` are the entries of the head gradients (None: ones). Variables that the heads do not
+    depend on are absent from the result.
+    """
+    add = registry["_grad_add"].call()
+    ones = registry["ones_like"].call()
+    zeros = registry["zeros_like"].call()
+    wanted = set(wanted)
+    nodes = topological(heads)
+    needs = set(wanted)
+    for node in nodes:
+        if any(e is not None and e[0] in needs for e in node.inputs):
+            needs.add(node)
+    grads: dict[Entry, Entry] = {}
+
+    def accumulate(entry: Entry, grad: Entry) -> None:
+        old = grads.get(entry)
+        grads[entry] = grad if old is None else (Node(add, (old, grad), "grad_add"), 0)
+
+    for head, seed in zip(heads, seeds, strict=True):
+        if head[0] in needs:
+            accumulate(head, seed or (Node(ones, (head,), "ones"), 0))
+    for node in reversed(nodes):
+        if node.call is None or node not in needs:
+            continue
+        incoming = [grads.pop((node, k), None) for k in range(node.call.outputs)]
+        if all(g is None for g in incoming):
+            continue
+        gradient = node.call.op.gradient_of(node.call, len(node.inputs))
+        replace: dict[Entry, Entry] = {}
+        for k, g in enumerate(incoming):
+            replace[gradient.heads[k]] = g or (Node(zeros, ((node, k),), "zeros"), 0)
+            replace[gradient.outputs[k]] = (node, k)
+        for formal, actual in zip(gradient.inputs, node.inputs, strict=True):
+            if actual is not None:
+                replace[formal] = actual
+        asked = [
+            r if e is not None and e[0] in needs else None
+            for r, e in zip(gradient.results, node.inputs, strict=True)
+        ]
+        for entry, got in zip(node.inputs, substitute(asked, replace), strict=True):
+            if entry is not None and got is not None:
+                accumulate(entry, got)
+    return {(n, 0): grads[(n, 0)] for n in wanted if (n, 0) in grads}
+
+
+def sweep(
+    heads: Sequence[Entry], seeds: Sequence[Any], sink: Callable[[Node, Any], None],
+    keep_values: bool, is_wanted: Callable[[Node], bool],
+) -> None:  # fmt: skip
+    """Run the tape backwards on storages, handing each wanted leaf its gradient.
+
+    Raises ``MXNetError`` for an operator without gradient on the way.
+    """
+    add = registry["_grad_add"].call()
+    grads: dict[Entry, Any] = {}
+    for head, seed in zip(heads, seeds, strict=True):
+        old = grads.get(head)
+        grads[head] = seed if old is None else _add(add, old, seed)
+    nodes = topological(heads)
+    live: set[Node] = set()
+    for node in nodes:
+        if node.call is None:
+            if is_wanted(node):
+                live.add(node)
+        else:
+            for entry in node.inputs:
+                if entry is not None and entry[0] in live:
+                    live.add(node)
+                    break
+    for node in reversed(nodes):
+        if node not in live:
+            continue
+        call = node.call
+        if call is None:
+            g = grads.pop((node, 0), None)
+            if g is not None:
+                sink(node, g)
+            continue
+        if call.outputs == 1:
+            g = grads.pop((node, 0), None)
+            if g is None:
+                continue
+            incoming = [g]
+        else:
+            incoming = [grads.pop((node, k), None) for k in range(call.outputs)]
+            if all(g is None for g in incoming):
+                continue
+        wanted = tuple([e is not None and e[0] in live for e in node.inputs])
+        results = call.op.pull(call, node, incoming, wanted)
+        if not keep_values:
+            node.values = None
+        for entry, got in zip(node.inputs, results, strict=False):
+            if entry is None or got is None or entry[0] not in live:
+                continue
+            old = grads.get(entry)
+            grads[entry] = got if old is None else _add(add, old, got)
+
+
+def _add(add: Call, left: Any, right: Any) -> Any:
+    types = (type(left), type(right))
+    return (add.memo.get(types) or add.kernel(types))(left, right)
+
+
+def pull(call: Call, node: Node, incoming: list[Any], wanted: tuple[bool, ...]) -> Any:
+    """The gradients of a node's inputs, from those of its outputs and what the tape kept."""
+    values = node.values
+    if values is None:
+        raise MXNetError(
+            f"{call.op.name}: Cannot differentiate node because it is not in a computational "
+            "graph.\n  received  a graph whose values were released by an earlier backward\n"
+            "  expected  one backward per recording, or retain_graph=True on the earlier ones\n"
+            "  fix       call backward(retain_graph=True) the first time, or record again"
+        )
+    gradient = call.gradient
+    for k, g in enumerate(incoming):
+        if g is None:
+            incoming[k] = _zeros_for(gradient, k, values)
+    arguments = (*incoming, *values)
+    key = (wanted, tuple([type(a) for a in arguments]))
+    run = call.pullbacks.get(key)
+    if run is None:
+        run = call.pullbacks[key] = gradient.pullback(wanted, key[1])
+    return run(*arguments)
+
+
+def _zeros_for(gradient: Gradient, k: int, values: Any) -> Any:
+    """Zeros in the shape of an output that no gradient came for, if the output was kept."""
+    entry = gradient.outputs[k]
+    if entry in gradient.kept:
+        like = values[gradient.kept.index(entry)]
+        return np.zeros(like.shape, like.dtype)
+    return ZERO
+
+
+#: a gradient of zero of whatever shape is needed
+ZERO = np.zeros((), np.float32)
+
+
+def pull_recorded(call: Call, node: Node, incoming: list[Any], wanted: tuple[bool, ...]) -> Any:
+    """Like `pull`, on arrays and through `invoke`, so that the backward pass is itself recorded."""
+    gradient = call.gradient
+    values: dict[Entry, Any] = {}
+    for entry, x in zip(gradient.kept, node.values, strict=True):
+        values[entry] = wrap(x, None) if type(x) is not Like else x
+    for formal, actual in zip(gradient.inputs, node.inputs, strict=True):
+        if formal in values and type(values[formal]) is not Like and actual is not None:
+            values[formal]._entry = actual
+    for k, formal in enumerate(gradient.outputs):
+        if formal in values and type(values[formal]) is not Like:
+            values[formal]._entry = (node, k)
+    for k, g in enumerate(incoming):
+        if g is None:
+            g = wrap(_zeros_for(gradient, k, node.values), None)
+        values[gradient.heads[k]] = g
+    results = [r if w else None for r, w in zip(gradient.results, wanted, strict=True)]
+    for inner in topological(results):
+        if inner.call is None:
+            continue
+        inputs = [values[e] for e in inner.inputs]
+        inputs = [_realise(x) if type(x) is Like else x for x in inputs]
+        got = invoke(inner.call, inputs)
+        for k, x in enumerate(got if isinstance(got, list) else [got]):
+            values[(inner, k)] = x
+    return [None if r is None else values[r] for r in results]
+
+
+def _realise(like: Like) -> Any:
+    return wrap(np.zeros(like.shape, like.dtype), None)
+
+
+def sweep_recorded(
+    heads: Sequence[Entry], seeds: Sequence[Any], wanted: Sequence[Node]
+) -> dict[Node, Any]:
+    """The sweep on arrays, recorded: what ``create_graph=True`` runs."""
+    add = registry["_grad_add"].call()
+    grads: dict[Entry, Any] = {}
+    found: dict[Node, Any] = {}
+    nodes = topological(heads)
+    live = set(wanted)
+    for node in nodes:
+        if any(e is not None and e[0] in live for e in node.inputs):
+            live.add(node)
+
+    def accumulate(entry: Entry, g: Any) -> None:
+        old = grads.get(entry)
+        grads[entry] = g if old is None else invoke(add, (old, g))
+
+    for head, seed in zip(heads, seeds, strict=True):
+        accumulate(head, seed)
+    asked = set(wanted)
+    for node in reversed(nodes):
+        if node not in live:
+            continue
+        if node in asked:
+            got = grads.get((node, 0))
+            if got is not None:
+                found[node] = got
+        if node.call is None:
+            continue
+        incoming = [grads.pop((node, k), None) for k in range(node.call.outputs)]
+        if all(g is None for g in incoming):
+            continue
+        mask = tuple([e is not None and e[0] in live for e in node.inputs])
+        results = node.call.op.pull_recorded(node.call, node, incoming, mask)
+        for entry, got in zip(node.inputs, results, strict=False):
+            if entry is not None and got is not None and entry[0] in live:
+                accumulate(entry, got)
+    return found
+
+
+Op.gradient_of = staticmethod(trace)  # type: ignore[method-assign]
+Op.pull = staticmethod(pull)  # type: ignore[method-assign]
+Op.pull_recorded = staticmethod(pull_recorded)  # type: ignore[method-assign]

@@ -1,0 +1,86 @@
+"""Nodes, the edges between them, and the one topological order of graphs and of the tape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from .call import Call
+
+
+class Node:
+    """A Call and where its inputs come from; a variable has no Call.
+
+    ``values`` is None on symbols; on the tape it holds what the gradient needs. ``attrs`` are the
+    textual attributes users see on symbols.
+    """
+
+    __slots__ = ("__weakref__", "attrs", "call", "inputs", "name", "values")
+
+    def __init__(
+        self,
+        call: Call | None,
+        inputs: tuple[Entry | None, ...] = (),
+        name: str = "",
+        attrs: dict[str, str] | None = None,
+        values: Any = None,
+    ):
+        self.call, self.inputs, self.name, self.values = call, inputs, name, values
+        self.attrs: dict[str, str] | None = attrs
+
+    def __repr__(self) -> str:
+        return f"<Node {self.call.op.name if self.call else 'variable'} {self.name}>"
+
+
+#: one output of a node
+Entry: TypeAlias = tuple[Node, int]
+
+
+def variable(name: str, attrs: dict[str, str] | None = None) -> Entry:
+    """A new variable's only entry."""
+    return (Node(None, (), name, attrs), 0)
+
+
+def topological(heads: Iterable[Entry | None]) -> list[Node]:
+    """Every node the heads depend on, each after its inputs, depth first from left to right."""
+    order: list[Node] = []
+    seen: set[Node] = set()
+    for head in heads:
+        if head is None or head[0] in seen:
+            continue
+        seen.add(head[0])
+        stack = [(head[0], iter(head[0].inputs))]
+        while stack:
+            node, inputs = stack[-1]
+            for entry in inputs:
+                if entry is not None and entry[0] not in seen:
+                    child = entry[0]
+                    seen.add(child)
+                    if child.inputs:
+                        stack.append((child, iter(child.inputs)))
+                        break
+                    order.append(child)
+            else:
+                order.append(node)
+                stack.pop()
+    return order
+
+
+def substitute(heads: Iterable[Entry | None], replace: dict[Entry, Entry]) -> list[Entry | None]:
+    """The heads with some entries replaced: nodes below them are copied where they change."""
+    copies: dict[Entry, Entry] = dict(replace)
+
+    def current(entry: Entry | None) -> Entry | None:
+        return None if entry is None else copies.get(entry, entry)
+
+    heads = list(heads)
+    for node in topological(heads):
+        if node.call is None:
+            continue
+        inputs = tuple([current(e) for e in node.inputs])
+        if inputs != node.inputs:
+            new = Node(node.call, inputs, node.name, node.attrs)
+            for k in range(node.call.outputs):
+                copies.setdefault((node, k), (new, k))
+    return [current(e) for e in heads]

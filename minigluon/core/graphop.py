@@ -1,0 +1,164 @@
+"""A graph as an operator: one call, one node on the tape, its gradient a plan too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..base import MXNetError
+from . import infer
+from .call import Call
+from .grad import ZERO, symbolic
+from .graph import Entry, Node, substitute, topological, variable
+from .invoke import wrap
+from .op import Op
+from .plan.plan import Plan
+from .state import state
+
+
+class GraphOp(Op):
+    """An operator whose body is a graph of others.
+
+    ``arguments`` are the graph's variables in the order arrays are passed, ``outputs`` its heads.
+    """
+
+    def __init__(self, name: str, arguments: list[Entry], outputs: list[Entry]):
+        super().__init__(lambda *arrays: self.run(*arrays), name=name)
+        self.arguments, self.heads = list(arguments), list(outputs)
+        self.outputs = len(self.heads)
+        self.plans: dict[Any, Plan] = {}
+        self.the_call = Call(self, {})
+        self._checked: set[Any] = set()
+
+    def plan(self, training: bool, wanted: tuple[bool, ...] | None, types: tuple[type, ...]) -> Plan:
+        """The plan for arguments of these storage types, in this mode, with these gradients."""
+        key = (training, wanted, types)
+        found = self.plans.get(key)
+        if found is None:
+            found = self.plans[key] = Plan(self.arguments, self.heads, types, wanted)
+        return found
+
+    def run(self, *data: Any) -> Any:
+        """The outputs for storages, without recording."""
+        plan = self.plan(state.training, None, tuple(map(type, data)))
+        results = plan.forward.run(*data)
+        return results if len(results) > 1 else results[0]
+
+    def __call__(self, inputs: Any) -> Any:
+        """Run on arrays; record one node when recording. A list when there are several outputs."""
+        data = [x._data for x in inputs]
+        types = tuple([type(d) for d in data])
+        wanted = None
+        if state.recording:
+            wanted = tuple([x._entry is not None for x in inputs])
+            if not any(wanted):
+                wanted = None
+        plan = self.plans.get((state.training, wanted, types))
+        if plan is None:
+            self.check(data)
+            plan = self.plan(state.training, wanted, types)
+        try:
+            results = plan.forward.run(*data)
+        except MXNetError:
+            raise
+        except Exception as error:
+            self.check(data)
+            raise MXNetError(f"{self.name}: the graph cannot be computed: {error}") from error
+        ctx = inputs[0]._ctx if inputs else None
+        n = self.outputs
+        node = None
+        if wanted is not None:
+            entries = tuple([x._entry for x in inputs])
+            node = Node(self.the_call, entries, self.name, None, (plan, data, results[n:]))
+        if n == 1:
+            return wrap(results[0], ctx, None if node is None else (node, 0))
+        return [
+            wrap(r, ctx, None if node is None else (node, k)) for k, r in enumerate(results[:n])
+        ]
+
+    def check(self, data: Any) -> None:
+        """Raise what shape and dtype inference find wrong with these arguments."""
+        nodes = [e[0] for e in self.arguments]
+        shapes = dict(zip(nodes, [d.shape for d in data], strict=True))
+        infer.solve(self.heads, shapes, "shape")
+        dtypes = dict(zip(nodes, [d.dtype for d in data], strict=True))
+        infer.solve(self.heads, dtypes, "dtype")
+
+    @staticmethod
+    def pull(call: Call, node: Any, incoming: list[Any], wanted: tuple[bool, ...]) -> Any:
+        """Gradients of the arguments, by the plan's backward function."""
+        if node.values is None:
+            raise MXNetError(
+                f"{call.op.name}: Cannot differentiate node because it is not in a computational "
+                "graph: its values were released by an earlier backward.\n"
+                "  fix       call backward(retain_graph=True) the first time"
+            )
+        plan, data, kept = node.values
+        heads = [ZERO if g is None else g for g in incoming]
+        return plan.backward(tuple(map(type, heads))).run(*heads, *kept, *data)
+
+    @staticmethod
+    def pull_recorded(call: Call, node: Any, incoming: list[Any], wanted: tuple[bool, ...]) -> Any:
+        """Gradients of the arguments as one more GraphOp, so that they can be differentiated."""
+        op: Any = call.op
+        gradient = op.gradient_op(wanted)
+        _, data, _ = node.values
+        arrays = [wrap(d, None, e) for d, e in zip(data, node.inputs, strict=True)]
+        heads = [wrap(ZERO, None) if g is None else g for g in incoming]
+        got = gradient([*heads, *arrays])
+        got = iter(got if isinstance(got, list) else [got])
+        return [next(got) if has else None for has in gradient.has_gradient]
+
+    def gradient_op(self, wanted: tuple[bool, ...]) -> GraphOp:
+        """The operator (head gradients, arguments) -> gradients of the wanted arguments."""
+        seeds = [variable(f"g{k}") for k in range(self.outputs)]
+        asked = [e[0] for e, w in zip(self.arguments, wanted, strict=True) if w]
+        found = symbolic(self.heads, seeds, asked)
+        results = [found.get(e) if w else None for e, w in zip(self.arguments, wanted, strict=True)]
+        new = GraphOp(
+            f"{self.name}_backward", [*seeds, *self.arguments], [r for r in results if r is not None]
+        )
+        new.has_gradient = [r is not None for r in results]  # type: ignore[attr-defined]
+        return new
+
+    @staticmethod
+    def gradient_of(call: Call, count: int) -> Any:
+        """The traced gradient, for a graph inside a graph."""
+        op: Any = call.op
+        return _GraphGradient(op)
+
+
+class _GraphGradient:
+    """What `core.grad.Gradient` is for operators with a rule, for a graph."""
+
+    def __init__(self, op: GraphOp):
+        self.inputs = [variable(f"x{k}") for k in range(len(op.arguments))]
+        self.outputs = [variable(f"y{k}") for k in range(op.outputs)]
+        self.heads = [variable(f"g{k}") for k in range(op.outputs)]
+        found = symbolic(op.heads, self.heads, [e[0] for e in op.arguments])
+        results = [found.get(e) for e in op.arguments]
+        replace = dict(zip(op.arguments, self.inputs, strict=True))
+        self.results = substitute(results, replace)
+
+
+class CachedOp:
+    """A symbol that runs as one operator on arrays, in the order of ``symbol.list_inputs()``."""
+
+    def __init__(self, sym: Any, flags: Any = (), thread_safe: bool = False):
+        heads = list(sym._entries)
+        arguments = [(n, 0) for n in topological(heads) if n.call is None]
+        self.symbol, self.flags = sym, dict(flags)
+        self.op = GraphOp("_CachedOp", arguments, heads)
+
+    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        """The outputs for arrays: one, or a list."""
+        inputs = args[0] if len(args) == 1 and isinstance(args[0], list | tuple) else args
+        result = self.op(inputs)
+        if out is None:
+            return result
+        outs = out if isinstance(out, list | tuple) else [out]
+        for x, r in zip(outs, result if isinstance(result, list) else [result], strict=True):
+            x[:] = r
+        return out
+
+
+__all__ = ["CachedOp", "GraphOp"]

@@ -1,0 +1,210 @@
+"""The functions of ``nd`` and ``sym``: one per operator, made from the table on first use."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Callable
+from typing import Any
+
+from ..context import usable
+from .call import Call, intern
+from .invoke import invoke, store, wrap, wrap_many
+from .op import REQUIRED, Op, registry
+
+
+class _Null:
+    """The default of attributes in ``sym`` functions: not given."""
+
+    def __repr__(self) -> str:
+        return "_Null"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+NULL = _Null()
+
+#: prefix of an operator's name -> the namespace it shows up in without the prefix
+PREFIXES = {
+    "random": ("_random_", "_sample_"),
+    "linalg": ("_linalg_",),
+    "contrib": ("_contrib_",),
+    "image": ("_image_",),
+    "sparse": ("_sparse_",),
+}
+
+
+def find(name: str, space: str = "") -> Op | None:
+    """The operator a name means inside a namespace (``""`` for ``nd`` itself)."""
+    for prefix in PREFIXES.get(space, ()):
+        if prefix + name in registry:
+            return registry[prefix + name]
+    if space in ("", "_internal", "op", "sparse"):
+        return registry.get(name)
+    return None
+
+
+def names(space: str = "") -> list[str]:
+    """The public names a namespace gets from the operator table."""
+    prefixes = PREFIXES.get(space)
+    if prefixes:
+        return sorted(n[len(p) :] for n in registry for p in prefixes if n.startswith(p))
+    if space == "_internal":
+        return sorted(n for n in registry if n.startswith("_"))
+    return sorted(n for n in registry if not n.startswith("_"))
+
+
+def operator_namespace(
+    module: dict[str, Any], kind: str, space: str = ""
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` for a module whose functions are operators.
+
+    ``kind`` is "nd" or "sym"; ``module`` the module's globals, where made functions are kept.
+    """
+    make = make_nd if kind == "nd" else make_sym
+
+    def __getattr__(name: str) -> Any:
+        found = None if name.startswith("__") else find(name, space)
+        if found is None:
+            raise AttributeError(f"module {module['__name__']!r} has no attribute {name!r}")
+        function = module[name] = make(found, name)
+        function.__module__ = module["__name__"]
+        return function
+
+    def __dir__() -> list[str]:
+        return sorted({*module, *names(space)})
+
+    return __getattr__, __dir__
+
+
+def _parameters(op: Op, default: Callable[[Any], str]) -> list[str]:
+    attrs = [f"{n}={default(d)}" for n, (_, d) in op.attributes.items()]
+    if op.variadic:
+        return [*[f"{n}=None" for n in ()], f"*{op.variadic}", *attrs]
+    return [*[f"{n}=None" for n in op.inputs], *attrs]
+
+
+def _key(op: Op) -> str:
+    """The tuple of attribute values; zeros of numbers as text, for 0.0, -0.0 and False are equal."""
+    parts = []
+    for name, (kind, _) in op.attributes.items():
+        number = kind.description.startswith("a number")
+        parts.append(f"{name} or repr({name})" if number else name)
+    return "(" + "".join(p + ", " for p in parts) + ")"
+
+
+def make_nd(op: Op, name: str) -> Callable[..., Any]:
+    """The ``nd`` function of an operator: reads its Call from the table and invokes it."""
+    environment: dict[str, Any] = {
+        "op": op, "calls": op.calls, "intern": intern, "invoke": invoke, "create": create,
+        "refuse": _refuse_unknown, "trim": trim, "REQUIRED": REQUIRED, "gather": _gather,
+    }  # fmt: skip
+    for attribute, (_, default) in op.attributes.items():
+        environment[f"default_{attribute}"] = default
+    shown = {n: f"default_{n}" for n in op.attributes}
+    attrs = [f"{n}={shown[n]}" for n in op.attributes]
+    if op.variadic:
+        parameters = [f"*{op.variadic}", *attrs]
+        inputs = f"gather({op.variadic}, extra, {op.variadic!r})"
+    else:
+        parameters = [*[f"{n}=None" for n in op.inputs], *attrs]
+        inputs = "(" + "".join(n + ", " for n in op.inputs) + ")"
+        if op.optional or op.input_rule is not None:
+            inputs = f"trim({inputs})"
+    lines = []
+    if op.attributes:
+        key = _key(op)
+        lines += [
+            f"try: call = calls[{key}]",
+            f"except (KeyError, TypeError): call = intern(op, {key})",
+        ]
+    else:
+        environment["call"] = op.call()
+    if op.variadic:
+        lines.append(f"arrays = {inputs}")
+        inputs = "arrays"
+    lines.append("if extra: refuse(op, extra)")
+    if op.inputs or op.variadic:
+        lines.append(f"return invoke(call, {inputs}, out)")
+        tail = ["out=None", "name=None", "**extra"]
+    else:
+        lines.append("return create(call, ctx, out)")
+        tail = ["ctx=None", "out=None", "name=None", "**extra"]
+    safe = name if name.isidentifier() and not keyword.iskeyword(name) else "operator"
+    body = "\n    ".join(lines)
+    text = f"def {safe}({', '.join([*parameters, *tail])}):\n    {body}\n"
+    exec(compile(text, f"<nd.{name}>", "exec"), environment)
+    return _dressed(environment[safe], op, name)
+
+
+def make_sym(op: Op, name: str) -> Callable[..., Any]:
+    """The ``sym`` function of an operator: makes a Node and names it after the function."""
+    from .compose import compose
+
+    environment: dict[str, Any] = {"op": op, "compose": compose, "NULL": NULL}
+    attrs = [f"{n}=NULL" for n in op.attributes]
+    if op.variadic:
+        parameters = [f"*{op.variadic}", *attrs]
+        inputs = op.variadic
+    else:
+        parameters = [*[f"{n}=None" for n in op.inputs], *attrs]
+        inputs = "(" + "".join(n + ", " for n in op.inputs) + ")"
+    given = "{" + ", ".join(f"{n!r}: {n}" for n in op.attributes) + "}"
+    safe = name if name.isidentifier() and not keyword.iskeyword(name) else "operator"
+    tail = "name=None, attr=None, out=None, **extra"
+    text = (
+        f"def {safe}({', '.join([*parameters, tail])}):\n"
+        f"    return compose(op, {inputs}, {given}, name, attr, extra, {name!r})\n"
+    )
+    exec(compile(text, f"<sym.{name}>", "exec"), environment)
+    return _dressed(environment[safe], op, name)
+
+
+def _dressed(function: Any, op: Op, name: str) -> Callable[..., Any]:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = op.doc
+    return function  # type: ignore[no-any-return]
+
+
+def trim(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The inputs without those left out at the end."""
+    n = len(inputs)
+    while n and inputs[n - 1] is None:
+        n -= 1
+    return inputs[:n]
+
+
+def _gather(arrays: tuple[Any, ...], extra: dict[str, Any], name: str) -> tuple[Any, ...]:
+    """The arrays of a variadic operator, given one by one or as one list (``data=[a, b]``)."""
+    extra.pop("num_args", None)
+    named = extra.pop(name, None)
+    if named is not None:
+        arrays = (*arrays, *(named if isinstance(named, list | tuple) else (named,)))
+    if len(arrays) == 1 and isinstance(arrays[0], list | tuple):
+        arrays = tuple(arrays[0])
+    return arrays
+
+
+def _refuse_unknown(op: Op, extra: dict[str, Any]) -> None:
+    """Unknown keywords are an error, except on operators without attributes, as in MXNet."""
+    from .explain import unknown_attribute
+
+    extra.pop("attr", None)
+    if extra and op.attributes:
+        raise unknown_attribute(op, next(iter(extra)))
+
+
+def create(call: Call, ctx: Any, out: Any) -> Any:
+    """Run an operator that takes no arrays, on a context."""
+    if out is not None:
+        ctx = out._ctx if not isinstance(out, list | tuple) else out[0]._ctx
+    ctx = usable(ctx)
+    with ctx:
+        kernel = call.memo.get(()) or call.kernel(())
+        result = kernel()
+    if out is not None:
+        store(out, result)
+        return out
+    if type(result) is tuple:
+        return wrap_many(result[: call.visible], ctx, None)
+    return wrap(result, ctx)

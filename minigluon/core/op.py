@@ -1,0 +1,233 @@
+"""An operator as one declaration: the decorated function's signature is the operator's.
+
+Positional parameters are arrays (``= None`` optional, ``*args`` variadic), keyword-only ones are
+attributes typed by their annotation; ``out``, ``rng``, ``training`` and ``ctx`` are handed in to
+kernels that name them. The body is the dense kernel. Everything else is data attached to the `Op`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .attributes import AttributeType, attribute_type
+
+if TYPE_CHECKING:
+    from .call import Call
+
+INJECTED = ("out", "rng", "training", "ctx")
+REQUIRED = inspect.Parameter.empty
+
+#: every name and alias -> Op
+registry: dict[str, Op] = {}
+
+
+class Row:
+    """One sparse kernel: which storages it takes and gives, when it holds, how it is dispatched."""
+
+    __slots__ = ("function", "inputs", "mode", "outputs", "variadic", "when")
+
+    def __init__(self, signature: str, function: Any, when: Any, mode: str):
+        taken, _, given = signature.partition("->")
+        patterns = taken.split()
+        self.variadic = bool(patterns) and patterns[-1].endswith("*")
+        self.inputs = tuple([frozenset(p.rstrip("*").split("|")) for p in patterns])
+        self.outputs = tuple(given.split())
+        self.function, self.when, self.mode = function, when, mode
+
+    def matches(self, stypes: tuple[str, ...]) -> bool:
+        """Whether inputs of these storages are what the row is for."""
+        n = len(self.inputs)
+        if len(stypes) != n and not (self.variadic and len(stypes) >= n - 1):
+            return False
+        return all(s in self.inputs[min(k, n - 1)] for k, s in enumerate(stypes))
+
+
+class Op:
+    """A row of the operator table: an array function plus the rules that go with it."""
+
+    # fmt: off
+    __slots__ = (
+        "__dict__", "__weakref__", "aliases", "attributes", "calls", "copies_view", "dense", "doc",
+        "dtype_rule",
+        "grad_rule", "grad_stype", "hidden_outputs", "hint", "injects", "input_rule", "inplace",
+        "inputs", "mutates", "name", "optional", "output_names", "outputs", "rows", "scalar",
+        "shape_only", "shape_rule", "variadic", "view",
+    )
+    # fmt: on
+
+    def __init__(self, function: Callable[..., Any], name: str | None = None, **options: Any):
+        self.name: str = name or function.__name__
+        self.dense = function
+        self.doc = inspect.cleandoc(function.__doc__ or "")
+        self.calls: dict[Any, Call] = {}
+        self.rows: list[Row] = []
+        self.shape_rule: Any = None
+        self.dtype_rule: Any = None
+        self.input_rule: Any = None
+        self.grad_rule: Any = None
+        self.grad_stype: str | None = None
+        self._read_signature(function)
+        self.aliases: tuple[str, ...] = tuple(options.pop("aliases", ()))
+        self.outputs: Any = options.pop("outputs", 1)  # a number, or a function of the attributes
+        self.hidden_outputs: int = options.pop("hidden_outputs", 0)
+        self.output_names: Any = options.pop("output_names", None)
+        self.mutates: tuple[str, ...] = tuple(options.pop("mutates", ()))
+        self.view: bool = options.pop("view", False)
+        self.copies_view: bool = options.pop("copies_view", False)
+        self.inplace: bool = options.pop("inplace", False)
+        self.hint: str | None = options.pop("hint", None)
+        self.scalar: bool = options.pop("scalar", False)
+        self.shape_only: tuple[str, ...] = tuple(options.pop("shape_only", ()))
+        grad = options.pop("grad", None)
+        if grad == "zero":
+            self.grad_rule = "zero"
+        if options:
+            raise TypeError(f"op {self.name}: unknown options {sorted(options)}")
+
+    def _read_signature(self, function: Callable[..., Any]) -> None:
+        inputs: list[str] = []
+        optional: list[str] = []
+        injects: list[str] = []
+        self.variadic: str | None = None
+        self.attributes: dict[str, tuple[AttributeType, Any]] = {}
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                self.variadic = parameter.name
+            elif parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
+                inputs.append(parameter.name)
+                if parameter.default is None:
+                    optional.append(parameter.name)
+            elif parameter.name in INJECTED:
+                injects.append(parameter.name)
+            elif parameter.kind is parameter.KEYWORD_ONLY:
+                kind = attribute_type(str(parameter.annotation))
+                self.attributes[parameter.name] = (kind, parameter.default)
+        self.inputs: tuple[str, ...] = tuple(inputs)
+        self.optional: tuple[str, ...] = tuple(optional)
+        self.injects: tuple[str, ...] = tuple(injects)
+
+    def __repr__(self) -> str:
+        return f"<Op {self.name}>"
+
+    # ---- what declarations attach
+
+    def kernel(self, signature: str, *, when: Any = None, mode: str = "fcompute_ex") -> Any:
+        """Decorate the kernel for inputs of these storages: ``"csr default -> default"``.
+
+        ``when(**attrs)`` limits it to some attribute values. Rows are tried in order of declaration.
+        """
+
+        def attach(function: Any) -> Any:
+            self.rows.append(Row(signature, function, when, mode))
+            return function
+
+        return attach
+
+    def runs_dense(self, *signatures: str, when: Any = None, mode: str = "fcompute_ex") -> None:
+        """Say that inputs of these storages go to the dense kernel under this dispatch mode.
+
+        Sparse inputs among them are densified on the way, without a warning.
+        """
+        for signature in signatures:
+            self.rows.append(Row(signature, None, when, mode))
+
+    def shape(self, rule: Any) -> Any:
+        """Attach the shape rule: a function ``rule(s, **attrs)`` that states facts on ``s``."""
+        self.shape_rule = rule
+        return rule
+
+    def dtype(self, rule: Any) -> Any:
+        """Attach the dtype rule: ``rule(t, **attrs)`` stating facts on ``t``; absent: all alike."""
+        self.dtype_rule = rule
+        return rule
+
+    def input_names(self, rule: Any) -> Any:
+        """Attach ``rule(**attrs) -> names`` for operators whose attributes decide what they take."""
+        self.input_rule = rule
+        return rule
+
+    def grad(self, rule: Any = None, *, stype: str | None = None) -> Any:
+        """Attach the gradient rule; ``stype`` fixes the storage its results are given in."""
+        if rule is None:
+            self.grad_stype = stype
+            return self.grad
+        self.grad_rule = rule
+        return rule
+
+    # ---- how gradients are had (core.grad fills these in; graphs have their own)
+
+    @staticmethod
+    def gradient_of(call: Call, count: int) -> Any:
+        """The traced gradient of a Call on ``count`` inputs."""
+        raise NotImplementedError
+
+    @staticmethod
+    def pull(call: Call, node: Any, incoming: list[Any], wanted: tuple[bool, ...]) -> Any:
+        """Gradients of a tape node's inputs, as storages."""
+        raise NotImplementedError
+
+    @staticmethod
+    def pull_recorded(call: Call, node: Any, incoming: list[Any], wanted: tuple[bool, ...]) -> Any:
+        """Gradients of a tape node's inputs, as recorded arrays."""
+        raise NotImplementedError
+
+    # ---- what follows from the declaration
+
+    def call(self, **attrs: Any) -> Call:
+        """The Call with these attributes; the same object for the same values."""
+        from .call import intern
+
+        unknown = [name for name in attrs if name not in self.attributes]
+        if unknown:
+            from .explain import unknown_attribute
+
+            raise unknown_attribute(self, unknown[0])
+        return intern(
+            self, tuple([attrs.get(n, default) for n, (_, default) in self.attributes.items()])
+        )
+
+    def names_of_inputs(self, attrs: dict[str, Any], count: int | None = None) -> tuple[str, ...]:
+        """The names of the array inputs under these attributes (``count`` of them if variadic)."""
+        if self.input_rule is not None:
+            return tuple(self.input_rule(**attrs))
+        if self.variadic:
+            extra = (count or 0) - len(self.inputs)
+            return (*self.inputs, *[f"arg{k}" for k in range(extra)])
+        return self.inputs
+
+    def count_outputs(self, attrs: dict[str, Any]) -> int:
+        """How many outputs there are, hidden ones included."""
+        return self.outputs if isinstance(self.outputs, int) else int(self.outputs(**attrs))
+
+    def names_of_outputs(self, attrs: dict[str, Any]) -> tuple[str, ...]:
+        """The suffixes of output names: ``output``, or ``output0``, ``output1``, ..."""
+        if self.output_names is not None:
+            names = self.output_names
+            return tuple(names(**attrs)) if callable(names) else tuple(names)
+        n = self.count_outputs(attrs)
+        return ("output",) if n == 1 else tuple([f"output{k}" for k in range(n)])
+
+
+def op(function: Any = None, **options: Any) -> Any:
+    """Declare an operator. See the module's first lines for what a signature means.
+
+    Options: ``name`` (else the function's), ``aliases``, ``outputs`` (number, or function of the
+    attributes; kernels then return a tuple), ``hidden_outputs`` (trailing outputs users do not see),
+    ``mutates`` (inputs written in place: auxiliary states), ``view`` (the result shares the first
+    input's memory), ``copies_view`` (the dense kernel may return a view, of which users get a copy), ``scalar`` (the result may be 0-d where users see one element),
+    ``inplace`` (the kernel may be given an input as ``out``), ``hint``
+    (the attribute that asks for an output storage), ``shape_only`` (inputs read only for their
+    shape), ``grad="zero"``.
+    """
+
+    def declare(function: Any) -> Op:
+        declared = Op(function, **options)
+        for name in (declared.name, *declared.aliases):
+            if name in registry:
+                raise ValueError(f"operator {name} is declared twice")
+            registry[name] = declared
+        return declared
+
+    return declare(function) if function is not None else declare

@@ -1,0 +1,49 @@
+"""What the running thread is doing: recording or not, training or not, and its random streams."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from ..context import Context, current_context
+
+
+class ThreadState(threading.local):
+    """Recording and training mode of one thread."""
+
+    recording = False
+    training = False
+
+
+state = ThreadState()
+
+_streams: dict[Context, np.random.Generator] = {}
+_lock = threading.Lock()
+_next_seed: list[int | None] = [None]
+
+
+def generator(ctx: Context | None = None) -> np.random.Generator:
+    """The random stream of a context; made on first use, from the last global seed if there is one."""
+    ctx = ctx or current_context()
+    stream = _streams.get(ctx)
+    if stream is None:
+        with _lock:
+            stream = _streams.get(ctx)
+            if stream is None:
+                seed: Any = _next_seed[0]
+                entropy = None if seed is None else [seed, ctx.device_typeid, ctx.device_id]
+                stream = _streams[ctx] = np.random.Generator(np.random.PCG64(entropy))
+    return stream
+
+
+def seed(value: int, ctx: Context | None = None) -> None:
+    """Start the stream of one context, or of all, again from ``value``."""
+    with _lock:
+        if ctx is None:
+            _streams.clear()
+            _next_seed[0] = value
+        else:
+            entropy = [value, ctx.device_typeid, ctx.device_id]
+            _streams[ctx] = np.random.Generator(np.random.PCG64(entropy))

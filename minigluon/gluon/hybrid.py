@@ -1,0 +1,476 @@
+"""HybridBlock: a block written once that runs eagerly, composes symbols, or runs as one graph."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from .. import ndarray as nd
+from .. import symbol as sym
+from ..base import ArgumentError, MXNetError, ShapeError
+from .block import Block
+from .nesting import NDArray, Symbol, flatten, regroup, tensors
+from .parameter import DeferredInitializationError, Parameter
+
+
+class HybridBlock(Block):
+    """A block whose ``hybrid_forward(F, x, **parameters)`` works on arrays and on symbols.
+
+    ``F`` is ``mx.nd`` when arrays come in and ``mx.sym`` when symbols do. After ``hybridize()`` it is
+    called once with symbols, and the graph it builds runs from then on as a single operator.
+
+    Examples
+    --------
+    >>> from minigluon import nd
+    >>> class Scale(HybridBlock):
+    ...     def __init__(self, **kwargs):
+    ...         super().__init__(**kwargs)
+    ...         self.factor = self.params.get("factor", shape=(1,), init="ones")
+    ...
+    ...     def hybrid_forward(self, F, x, factor):
+    ...         return F.broadcast_mul(x, factor)
+    >>> block = Scale()
+    >>> block.initialize()
+    >>> block.hybridize()
+    >>> block(nd.array([1.0, 2.0])).asnumpy()
+    array([1., 2.], dtype=float32)
+    """
+
+    def __init__(self, prefix: str | None = None, params: Any = None):
+        super().__init__(prefix, params)
+        self._active = False
+        self._flags: list = []
+        self._callback: Any = None
+        self._monitor_all = False
+        self._eager: _Eager | None = None
+        self._clear_cached_op()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if isinstance(value, HybridBlock | Parameter):
+            self._clear_cached_op()
+
+    def _clear_cached_op(self) -> None:
+        """Forget the graph: something it was made of has changed."""
+        self._cached_graph: tuple = ()
+        self._cached_op: Any = None
+        self._in_format: Any = None
+        self._out_format: Any = None
+        self._eager = None
+        self._bound: _Bound | None = None
+
+    def register_child(self, block: Block, name: str | None = None) -> None:
+        """Make ``block``, which must be a HybridBlock, a part of this one."""
+        if not isinstance(block, HybridBlock):
+            raise ArgumentError(
+                f"Children of HybridBlock must also be HybridBlock, but {block} has type "
+                f"{type(block)}. If you are using Sequential, please try HybridSequential instead."
+                f"\n  received  {type(block).__name__}\n  expected  a HybridBlock\n"
+                "  fix       derive the child from HybridBlock, or the parent from Block"
+            )
+        super().register_child(block, name)
+        self._clear_cached_op()
+
+    def hybridize(
+        self,
+        active: bool = True,
+        backend: str | None = None,
+        clear: bool = True,
+        static_alloc: bool = False,
+        static_shape: bool = False,
+        inline_limit: int = 2,
+        forward_bulk_size: int | None = None,
+        backward_bulk_size: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Run as one compiled graph from the next call on, or (``active=False``) as Python again.
+
+        Parameters
+        ----------
+        clear : forget a graph made earlier.
+        static_alloc, static_shape : accepted; graphs are planned for each shape anyway.
+        inline_limit : record graphs of at most so many operators one by one.
+        """
+        if backend is not None:
+            raise _no_backend(backend)
+        bulk = {"forward_bulk_size": forward_bulk_size, "backward_bulk_size": backward_bulk_size}
+        chosen = {
+            "static_alloc": static_alloc,
+            "static_shape": static_shape,
+            "inline_limit": inline_limit,
+            **{name: size for name, size in bulk.items() if size is not None},
+        }
+        self._active = active
+        self._flags = list(chosen.items())
+        if clear:
+            self._clear_cached_op()
+        if active and (self._forward_hooks or self._forward_pre_hooks):
+            warnings.warn(
+                f'"{self.name}" is being hybridized while still having forward hook/pre-hook. If '
+                f'"{self.name}" is a child of HybridBlock, the hooks will not take effect.',
+                UserWarning,
+                stacklevel=2,
+            )
+        super().hybridize(active, **chosen, **kwargs)
+
+    def optimize_for(self, x: Any, *args: Any, backend: str | None = None, **kwargs: Any) -> None:
+        """Partition the graph for a backend; there is none, so this always raises."""
+        if backend is None:
+            raise ArgumentError(
+                'Must specify "backend" to optimize_for\n  received  backend=None\n'
+                "  expected  the name of a backend\n  fix       call hybridize() instead"
+            )
+        raise _no_backend(backend)
+
+    def cast(self, dtype: Any) -> None:
+        """Convert all parameters to another element type."""
+        self._clear_cached_op()
+        super().cast(dtype)
+
+    def _hybrid_state(self) -> dict:
+        state: dict[str, Any] = {"hybridized": self._active}
+        if self._cached_graph:
+            inputs, out = self._cached_graph
+            state["in_format"], state["out_format"] = self._in_format, self._out_format
+            state["inputs"] = [x.tojson() for x in inputs]
+            state["symbol"] = out.tojson()
+        return state
+
+    def _restore_hybrid_state(self, described: dict) -> None:
+        """Run as the saved block did; the graph comes from this block's own code."""
+        self._clear_cached_op()
+        self._active = bool(described.get("hybridized"))
+
+    # The graph ------------------------------------------------------------------------------
+
+    def _get_graph(self, *args: Any) -> tuple:
+        """The input symbols and the output symbol of ``hybrid_forward`` for such arguments."""
+        if not self._cached_graph:
+            flat, self._in_format = flatten(args, "input")
+            count = sum(x is not None for x in flat)
+            inputs = [sym.var("data" if count == 1 else f"data{k}") for k in range(count)]
+            parameters = {name: param.var() for name, param in self._reg_params.items()}
+            with self.name_scope():
+                out = self.hybrid_forward(sym, *regroup(inputs, self._in_format), **parameters)
+            outputs, self._out_format = flatten(out, "output")
+            outputs = [x for x in outputs if x is not None]
+            self._cached_graph = inputs, outputs[0] if len(outputs) == 1 else sym.Group(outputs)
+        return self._cached_graph
+
+    def _build_cache(self, *args: Any) -> None:
+        """Make the operator that runs the graph."""
+        inputs, out = self._get_graph(*args)
+        used = set(out.list_inputs())
+        for k, x in enumerate(inputs):
+            if x.name not in used:
+                _warn(f"The {k}-th input to HybridBlock is not used by any computation. Is this intended?")
+        for name in self.collect_params().keys():
+            if name not in used:
+                _warn(f"Parameter {name} is not used by any computation. Is this intended?")
+        self._cached_op = nd.CachedOp(out, self._flags)
+        if self._callback is not None:
+            self._cached_op._register_op_hook(self._callback, self._monitor_all)
+
+    def _call_cached_op(self, *args: Any) -> Any:
+        """Run the graph: collect the arrays in the order it wants them, and call it."""
+        bound = self._bound
+        if bound is None or not bound.fits(args):
+            bound = self._bind(args)
+        values = bound.values.copy()
+        if bound.plain:
+            for position, x in zip(bound.positions, args):  # noqa: B905 - fits() compared lengths
+                values[position] = x
+            out = self._cached_op(*values)
+            if self._out_format == 0:
+                return out
+        else:
+            flat = [x for x in flatten(args, "input")[0] if x is not None]
+            for position, x in zip(bound.positions, flat, strict=True):
+                values[position] = x
+            out = self._cached_op(*values)
+        return regroup(out if isinstance(out, list | tuple) else [out], self._out_format)
+
+    def _bind(self, args: tuple) -> _Bound:
+        """Prepare calls with arguments such as these: find the context and the parameters on it."""
+        if self._cached_op is None:
+            self._build_cache(*args)
+        flat, form = flatten(args, "input")
+        if form != self._in_format:
+            raise ArgumentError(
+                "The argument structure of HybridBlock does not match the cached version. Stored "
+                f"format = {form}, input format = {self._in_format}\n"
+                f"  received  {form} (0: an array, -1: None, lists as they are nested)\n"
+                f"  expected  {self._in_format}, as in the first call\n"
+                "  fix       pass the same structure, or call hybridize() again to start anew"
+            )
+        flat = [x for x in flat if x is not None]
+        context = _one_context(flat)
+        inputs, out = self._cached_graph
+        number = {x.name: k for k, x in enumerate(inputs)}
+        names = out.list_inputs()
+        params = self.collect_params()
+        missing = [n for n in names if n not in number and n not in params.keys()]
+        if missing:
+            raise ArgumentError(
+                f"Unknown input to HybridBlock: {missing[0]}\n"
+                f"  received  a graph that needs {', '.join(names)}\n"
+                f"  expected  inputs {', '.join(number)} and parameters of the block only\n"
+                "  fix       assign the parameter or the block it belongs to to an attribute"
+            )
+        held = [(k, params[n]) for k, n in enumerate(names) if n not in number]
+        try:
+            arrays = [(k, param.data(context)) for k, param in held]
+        except DeferredInitializationError:
+            self._deferred_infer_shape(*args)
+            for _, param in held:
+                param._finish_deferred_init()
+            arrays = [(k, param.data(context)) for k, param in held]
+        position = {number[n]: k for k, n in enumerate(names) if n in number}
+        values: list = [None] * len(names)
+        for k, array in arrays:
+            values[k] = array
+        self._bound = _Bound()
+        self._bound.context = context
+        self._bound.count = len(args)
+        self._bound.plain = all(f == 0 for f in form) and len(position) == len(inputs)
+        self._bound.params = [(param, param._data) for _, param in held]
+        # an input the graph does not use goes to a place behind those it uses
+        values.append(None)
+        self._bound.positions = [position.get(k, len(names)) for k in range(len(inputs))]
+        self._bound.values = values
+        return self._bound
+
+    def _deferred_infer_shape(self, *args: Any) -> None:
+        try:
+            self.infer_shape(*args)
+        except Exception as error:
+            raise ArgumentError(
+                "Deferred initialization failed because shape cannot be inferred. "
+                f"{error}"
+            ) from error
+
+    def infer_shape(self, *args: Any) -> None:
+        """Fill in unknown shapes of the parameters from such inputs."""
+        found = self._infer("infer_shape_partial", "shape", args)
+        unknown = {}
+        for name, param in self.collect_params().items():
+            shape = found.get(name)
+            if shape is None:
+                continue
+            if len(shape) == 0 or 0 in shape or -1 in shape:
+                unknown[name] = shape
+            else:
+                param.shape = shape
+        if unknown:
+            raise ArgumentError(
+                "Cannot decide shape for the following arguments (0s in shape means unknown "
+                "dimensions). Consider providing them as input:\n"
+                + "\n".join(f"\t{name}: {shape}" for name, shape in unknown.items())
+                + f"\n  received  {_describe(args)}\n"
+                f"  expected  enough to know the shape of {', '.join(unknown)}\n"
+                "  fix       specify in_units and the like, or override infer_shape"
+            )
+
+    def infer_type(self, *args: Any) -> None:
+        """Set the element types of the parameters from such inputs."""
+        found = self._infer("infer_type", "dtype", args)
+        for name, param in self.collect_params().items():
+            if found.get(name) is not None:
+                param.dtype = found[name]
+
+    def _infer(self, method: str, attribute: str, args: tuple) -> dict:
+        """What inference on the graph says about its arguments, by name."""
+        inputs, out = self._get_graph(*args)
+        flat = [x for x in flatten(args, "input")[0] if x is not None]
+        used = set(out.list_inputs())
+        known = {
+            x.name: getattr(value, attribute)
+            for x, value in zip(inputs, flat, strict=True)
+            if x.name in used
+        }
+        arguments, _, auxiliary = getattr(out, method)(**known)
+        names = [*out.list_arguments(), *out.list_auxiliary_states()]
+        values = [*(arguments or ()), *(auxiliary or ())]
+        return dict(zip(names, values, strict=False))
+
+    def export(self, path: str, epoch: int = 0, remove_amp_cast: bool = True) -> None:
+        """Write ``path-symbol.json`` and ``path-0000.params`` for Module, SymbolBlock and other tools.
+
+        The block must have run once, so that there is a graph.
+        """
+        if not self._cached_graph:
+            raise MXNetError(
+                "Please first call block.hybridize() and then run forward with this block at least "
+                "once before calling export.\n  received  a block without a graph\n"
+                "  expected  a hybridized block that ran once\n"
+                "  fix       net.hybridize(); net(x); net.export(path)"
+            )
+        out = self._cached_graph[1]
+        out.save(f"{path}-symbol.json")
+        arguments, auxiliary = set(out.list_arguments()), set(out.list_auxiliary_states())
+        arrays = {}
+        for name, param in self.collect_params().items():
+            if name in arguments:
+                arrays[f"arg:{name}"] = param._reduce()
+            elif name in auxiliary:
+                arrays[f"aux:{name}"] = param._reduce()
+            else:
+                _warn(f"Parameter {name} is not found in the graph.")
+        nd.save(f"{path}-{epoch:04d}.params", arrays)
+
+    def register_op_hook(self, callback: Any, monitor_all: bool = False) -> None:
+        """Call ``callback(array name, operator, array)`` on what the graph computes inside."""
+        self._callback, self._monitor_all = callback, monitor_all
+        if self._cached_op is not None:
+            self._cached_op._register_op_hook(callback, monitor_all)
+        super().register_op_hook(callback, monitor_all)
+
+    # Running --------------------------------------------------------------------------------
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """Run ``hybrid_forward`` on arrays or symbols, or the graph when hybridized."""
+        if isinstance(x, NDArray):
+            for other in args:
+                if isinstance(other, Symbol):
+                    raise _mixed()
+            if self._active:
+                return self._call_cached_op(x, *args)
+            if not self._reg_params:
+                return self.hybrid_forward(nd, x, *args)
+            return self._run_eagerly(x.context, x, args)
+        found = tensors((x, *args))
+        symbols = [value for value in found if isinstance(value, Symbol)]
+        if not found:
+            raise ArgumentError(
+                "In HybridBlock, there must be one NDArray or one Symbol in the input. Please "
+                f"check the type of the args.\n  received  {_describe((x, *args))}\n"
+                "  expected  at least one NDArray or Symbol\n"
+                "  fix       convert with mx.nd.array(...)"
+            )
+        if symbols:
+            if len(symbols) < len(found):
+                raise _mixed()
+            parameters = {name: param.var() for name, param in self._reg_params.items()}
+            with self.name_scope():
+                return self.hybrid_forward(sym, x, *args, **parameters)
+        if self._active:
+            return self._call_cached_op(x, *args)
+        return self._run_eagerly(found[0].context, x, args)
+
+    def _run_eagerly(self, context: Any, x: Any, args: tuple) -> Any:
+        """Call ``hybrid_forward`` with the block's own parameters on ``context``."""
+        eager = self._eager
+        if eager is None or not eager.holds(context):
+            eager = self._gather(context, x, args)
+        try:
+            return self.hybrid_forward(nd, x, *args, **eager.arrays)
+        except ShapeError as error:
+            raise self._naming_parameters(error) from error
+
+    def _gather(self, context: Any, x: Any, args: tuple) -> _Eager:
+        """The block's own parameters on ``context``; the first call may have to make them."""
+        own = self._reg_params
+        try:
+            arrays = {name: param.data(context) for name, param in own.items()}
+        except DeferredInitializationError:
+            self._deferred_infer_shape(x, *args)
+            for param in own.values():
+                param._finish_deferred_init()
+            arrays = {name: param.data(context) for name, param in own.items()}
+        self._eager = _Eager()
+        self._eager.context = context
+        self._eager.params = [(param, param._data) for param in own.values()]
+        self._eager.arrays = arrays
+        return self._eager
+
+    def _naming_parameters(self, error: ShapeError) -> ShapeError:
+        """The error of an operator, with the parameters of this block that took part in it."""
+        text = str(error)
+        if "\n  layer" in text:
+            return error  # a child has said it
+        own = ", ".join(map(repr, self._reg_params.values()))
+        return type(error)(f"{text}\n  layer     {self.name} = {type(self).__name__} with {own}")
+
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """What the block computes, written with the operators of ``F``; subclasses define it."""
+        raise NotImplementedError(
+            f"{type(self).__name__} does not say what it computes.\n"
+            f"  received  a call with {1 + len(args)} inputs\n"
+            "  expected  a method hybrid_forward(self, F, x, **parameters)\n"
+            "  fix       define hybrid_forward"
+        )
+
+
+class _Eager:
+    """The block's own parameters on the context of the last call, as keywords."""
+
+    __slots__ = ("arrays", "context", "params")
+
+    def holds(self, context: Any) -> bool:
+        """Whether the context is the same and no parameter got other arrays since."""
+        if context is not self.context and context != self.context:
+            return False
+        for param, data in self.params:
+            if param._data is not data:
+                return False
+        return True
+
+
+class _Bound:
+    """The arguments of the compiled graph on the context of the last call, inputs left out."""
+
+    __slots__ = ("context", "count", "params", "plain", "positions", "values")
+
+    def fits(self, args: tuple) -> bool:
+        """Whether such arguments can be put in as they are."""
+        if not self.plain or len(args) != self.count:
+            return False
+        context = self.context
+        for x in args:
+            if not isinstance(x, NDArray):
+                return False
+            here = x.context
+            if here is not context and here != context:
+                return False
+        for param, data in self.params:
+            if param._data is not data:
+                return False
+        return True
+
+
+def _one_context(arrays: list) -> Any:
+    contexts = {x.context for x in arrays}
+    if len(contexts) > 1:
+        raise ArgumentError(
+            "Find multiple contexts in the input, After hybridized, the HybridBlock only supports "
+            "one input context. You can print the ele.ctx in the input arguments to inspect their "
+            f"contexts. Find all contexts = {contexts}\n  received  arrays on {contexts}\n"
+            "  expected  all on one context\n  fix       move them with as_in_context"
+        )
+    return contexts.pop()
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, UserWarning, stacklevel=6)
+
+
+def _describe(args: tuple) -> str:
+    return ", ".join(
+        f"{type(x).__name__} {x.shape}" if isinstance(x, NDArray) else type(x).__name__ for x in args
+    )
+
+
+def _mixed() -> ArgumentError:
+    return ArgumentError(
+        "In HybridBlock, we do not support mixed NDArrays and Symbols types for the input. Please "
+        "check the type of the args.\n  received  both\n  expected  arrays only or symbols only\n"
+        "  fix       make the arrays parameters or variables of the graph"
+    )
+
+
+def _no_backend(backend: str) -> ArgumentError:
+    return ArgumentError(
+        f"Error optimizing for backend '{backend}' cannot be found\n  received  {backend!r}\n"
+        "  expected  no backend: there are none to choose from\n"
+        "  fix       call hybridize() without backend"
+    )

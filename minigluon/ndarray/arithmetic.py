@@ -1,0 +1,166 @@
+"""Arithmetic on NDArrays: ``a + b``, ``a += 1``, ``nd.maximum(a, 2)``, by the shortest way."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.call import Call
+from ..core.explain import recorded_write
+from ..core.invoke import invoke
+from ..core.op import registry
+from ..core.state import state
+from .methods import Binary, Method, refuse
+from .ndarray import NDArray
+
+_SCALARS_KEPT = 1024
+NUMBERS = (int, float, np.number, np.bool_)
+
+
+class ScalarCalls(dict[Any, Call]):
+    """scalar -> Call of one operator, for all but zeros: 0.0 and -0.0 are equal and not the same."""
+
+    __slots__ = ("name", "zeros")
+
+    def __init__(self, name: str):
+        self.name = name
+        self.zeros: dict[str, Call] = {}
+
+    def __missing__(self, value: Any) -> Call:
+        if len(self) > _SCALARS_KEPT:
+            self.clear()
+        call = self[value] = self._make(value)
+        return call
+
+    def _make(self, value: Any) -> Call:
+        if not isinstance(value, NUMBERS):
+            raise refuse(value)
+        number = value.item() if isinstance(value, np.generic) else value
+        return registry[self.name].call(scalar=number)
+
+    def find(self, value: Any) -> Call:
+        """The Call for a number; ``TypeError`` for anything else."""
+        try:
+            if value:
+                return self[value]
+        except (TypeError, ValueError):  # not hashable, or without a truth value
+            raise refuse(value) from None
+        text = repr(value)
+        call = self.zeros.get(text)
+        if call is None:
+            call = self.zeros[text] = self._make(value)
+        return call
+
+
+class _ArrayCall:
+    """The Call of an operator without attributes, looked up when first needed."""
+
+    __slots__ = ("call", "name")
+
+    def __init__(self, name: str):
+        self.name, self.call = name, None
+
+    def get(self) -> Call:
+        if self.call is None:
+            self.call = registry[self.name].call()
+        return self.call
+
+
+def binary(row: Binary, reflected: bool) -> Method:
+    """The method of a Python operator for dense arrays."""
+    arrays = _ArrayCall(row.array)
+    scalars = ScalarCalls(row.reflected if reflected else row.scalar)
+
+    def method(self: NDArray, other: Any) -> Any:
+        if isinstance(other, NDArray):
+            inputs = (other, self) if reflected else (self, other)
+            return invoke(arrays.call or arrays.get(), inputs)
+        return invoke(scalars.find(other), (self,))
+
+    return method
+
+
+def inplace(row: Binary) -> Method:
+    """The method of ``x += y``: the result is written into the memory of ``x``."""
+    arrays = _ArrayCall(row.array)
+    scalars = ScalarCalls(row.scalar)
+    symbol = {"add": "+=", "sub": "-=", "mul": "*=", "truediv": "/=", "mod": "%=", "pow": "**="}
+
+    def method(self: NDArray, other: Any) -> Any:
+        if isinstance(other, NDArray):
+            if state.recording and (self._entry is not None or other._entry is not None):
+                raise recorded_write(f"x {symbol[row.name]} y")
+            return invoke(arrays.call or arrays.get(), (self, other), self)
+        if state.recording and self._entry is not None:
+            raise recorded_write(f"x {symbol[row.name]} {other}")
+        return invoke(scalars.find(other), (self,), self)
+
+    return method
+
+
+def function(
+    name: str, array: str, scalar: str, reflected: str, plain: Callable[[Any, Any], Any]
+) -> Callable[..., Any]:
+    """A function of two operands, each an array or a number, such as ``nd.maximum``."""
+    arrays = _ArrayCall(array)
+    left, right = ScalarCalls(scalar), ScalarCalls(reflected)
+
+    def made(lhs: Any, rhs: Any) -> Any:
+        if isinstance(lhs, NDArray):
+            if isinstance(rhs, NDArray):
+                return invoke(arrays.call or arrays.get(), (lhs, rhs))
+            return invoke(left.find(rhs), (lhs,))
+        if isinstance(rhs, NDArray):
+            return invoke(right.find(lhs), (rhs,))
+        for operand in (lhs, rhs):
+            if not isinstance(operand, NUMBERS):
+                raise refuse(operand)
+        return plain(lhs, rhs)
+
+    made.__name__ = made.__qualname__ = name
+    made.__module__ = __name__.rpartition(".")[0]
+    made.__doc__ = f"``{name}`` of two arrays, which broadcast, or of an array and a number."
+    return made
+
+
+def _truth(comparison: Callable[[Any, Any], Any]) -> Callable[[Any, Any], int]:
+    return lambda a, b: 1 if comparison(a, b) else 0
+
+
+# fmt: off
+_FUNCTIONS: tuple[tuple[str, str, str, str, Any], ...] = (
+    ("add", "broadcast_add", "_plus_scalar", "_plus_scalar", operator.add),
+    ("subtract", "broadcast_sub", "_minus_scalar", "_rminus_scalar", operator.sub),
+    ("multiply", "broadcast_mul", "_mul_scalar", "_mul_scalar", operator.mul),
+    ("divide", "broadcast_div", "_div_scalar", "_rdiv_scalar", operator.truediv),
+    ("true_divide", "broadcast_div", "_div_scalar", "_rdiv_scalar", operator.truediv),
+    ("modulo", "broadcast_mod", "_mod_scalar", "_rmod_scalar", operator.mod),
+    ("_power", "broadcast_power", "_power_scalar", "_rpower_scalar", operator.pow),
+    ("maximum", "broadcast_maximum", "_maximum_scalar", "_maximum_scalar", max),
+    ("minimum", "broadcast_minimum", "_minimum_scalar", "_minimum_scalar", min),
+    ("equal", "broadcast_equal", "_equal_scalar", "_equal_scalar", _truth(operator.eq)),
+    ("not_equal", "broadcast_not_equal", "_not_equal_scalar", "_not_equal_scalar", _truth(operator.ne)),
+    ("greater", "broadcast_greater", "_greater_scalar", "_lesser_scalar", _truth(operator.gt)),
+    ("greater_equal", "broadcast_greater_equal", "_greater_equal_scalar", "_lesser_equal_scalar", _truth(operator.ge)),
+    ("lesser", "broadcast_lesser", "_lesser_scalar", "_greater_scalar", _truth(operator.lt)),
+    ("lesser_equal", "broadcast_lesser_equal", "_lesser_equal_scalar", "_greater_equal_scalar", _truth(operator.le)),
+    ("logical_and", "broadcast_logical_and", "_logical_and_scalar", "_logical_and_scalar", _truth(lambda a, b: a and b)),
+    ("logical_or", "broadcast_logical_or", "_logical_or_scalar", "_logical_or_scalar", _truth(lambda a, b: a or b)),
+    ("logical_xor", "broadcast_logical_xor", "_logical_xor_scalar", "_logical_xor_scalar", _truth(lambda a, b: bool(a) ^ bool(b))),
+)
+# fmt: on
+
+#: name -> the module function of ``nd``
+FUNCTIONS = {row[0]: function(*row) for row in _FUNCTIONS}
+_power = FUNCTIONS.pop("_power")
+
+
+def power(base: Any, exp: Any) -> Any:
+    """``base`` to the power of ``exp``: arrays, which broadcast, or an array and a number."""
+    return _power(base, exp)
+
+
+FUNCTIONS["power"] = power

@@ -1,0 +1,324 @@
+"""The ``.params`` file format: storages to bytes and back, in every version MXNet 1.x has read.
+
+A file is a list of arrays and, unless it is a plain list, one name for each. Everything is
+little-endian and unpadded. Reading never trusts a count: no size is believed before the bytes that
+it speaks of are there, and sparse arrays whose indices point outside of their shape are refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import struct
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..base import MXNetError
+from ..storage import FLAGS, STYPES, Csr, RowSparse, Storage
+
+LIST_MAGIC = 0x112
+V1, V2, V3 = 0xF993FAC8, 0xF993FAC9, 0xF993FACA
+_CPU = struct.pack("<ii", 1, 0)
+_BFLOAT16 = 12
+_MAX_NDIM = 64
+
+
+def dumps(arrays: Mapping[str, Storage] | Iterable[Storage], np_shape: bool = False) -> bytes:
+    """The bytes of a file that holds a list of storages, or a dict of them by name.
+
+    With ``np_shape`` arrays are written as version 3, which knows scalars and empty arrays but no
+    sparse ones; otherwise as version 2, where a scalar becomes an array of shape ``(1,)``.
+
+    Examples
+    --------
+    >>> loads(dumps({"w": np.ones(2, np.float32)}))
+    [('w', array([1., 1.], dtype=float32), dtype('float32'))]
+    """
+    if isinstance(arrays, Mapping):
+        names, values = list(arrays), list(arrays.values())
+    else:
+        names, values = [], list(arrays)
+    parts = [struct.pack("<QQQ", LIST_MAGIC, 0, len(values))]
+    for value in values:
+        _write(parts, value, np_shape)
+    parts.append(struct.pack("<Q", len(names)))
+    for name in names:
+        text = name.encode()
+        parts += (struct.pack("<Q", len(text)), text)
+    return b"".join(parts)
+
+
+def loads(data: Any, np_shape: bool = False) -> list[tuple[str | None, Storage, np.dtype[Any]]]:
+    """``(name or None, storage, dtype)`` for every array in the bytes of a file.
+
+    As in MXNet, version 3 is read under numpy-shape semantics only and the older versions only
+    outside of it. bfloat16 values come back as float32. Bytes that are cut short, or no such file
+    at all, raise ``MXNetError``.
+    """
+    reader = _Reader(data)
+    if reader.number("<Q") != LIST_MAGIC:
+        raise _bad("Invalid NDArray file format", "the first 8 bytes are not 0x112")
+    reader.number("<Q")
+    count = reader.count(4)
+    values = [_read(reader, np_shape) for _ in range(count)]
+    named = reader.count(8)
+    if named not in (0, count):
+        raise _bad("Invalid NDArray file format", f"{named} names for {count} arrays")
+    names = [_read_name(reader) for _ in range(named)] or [None] * count
+    return [(name, value, value.dtype) for name, value in zip(names, values, strict=True)]
+
+
+def dumps_one(array: Storage, np_shape: bool = False) -> bytes:
+    """One array without the container around it, as pickled arrays hold it."""
+    parts: list[bytes] = []
+    _write(parts, array, np_shape)
+    return b"".join(parts)
+
+
+def loads_one(data: Any, np_shape: bool = False) -> Storage:
+    """The array that ``dumps_one`` (or MXNet's own pickling) made these bytes of."""
+    return _read(_Reader(data), np_shape)
+
+
+def write_file(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file at once or not at all: whoever opens ``path`` sees the old bytes or the new.
+
+    Raises ``MXNetError`` when the file cannot be written.
+    """
+    target = Path(path).resolve()
+    try:
+        if target.exists() and not target.is_file():
+            target.write_bytes(data)  # a pipe or a device cannot be replaced
+            return
+        draft = target.with_name(f"{target.name}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
+        try:
+            with draft.open("xb") as out:
+                out.write(data)
+            if target.exists():
+                draft.chmod(target.stat().st_mode & 0o7777)
+            draft.replace(target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                draft.unlink()
+            raise
+    except OSError as error:
+        raise _unreachable("save", path, error) from error
+
+
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a file; ``MXNetError`` when it cannot be read."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise _unreachable("load", path, error) from error
+
+
+def _write(parts: list[bytes], x: Storage, np_shape: bool) -> None:
+    """Append one array: magic, storage type, shapes, context, dtype, then the raw values."""
+    stype = STYPES[type(x)]
+    if np_shape and stype != "default":
+        raise MXNetError(
+            f"save: a sparse array cannot be written under numpy-shape semantics.\n"
+            f"  received  {x.shape} {x.dtype} {stype}\n  expected  a dense array\n"
+            "  fix       save outside of np_shape, or save x.tostype('default')"
+        )
+    shape = x.shape if x.shape or np_shape else (1,)
+    parts.append(struct.pack("<Ii", V3 if np_shape else V2, FLAGS[stype]))
+    dtype = struct.pack("<i", dtypes.FLAGS[x.dtype])
+    if isinstance(x, np.ndarray):
+        parts += (_shape_bytes(shape), _CPU, dtype, _raw(x))
+        return
+    aux = [x.indices] if isinstance(x, RowSparse) else [x.indptr, x.indices]
+    aux = [a.astype(np.int64, copy=False) for a in aux]
+    parts += (_shape_bytes(x.values.shape), _shape_bytes(shape), _CPU, dtype)
+    for a in aux:
+        parts += (struct.pack("<i", dtypes.FLAGS[a.dtype]), _shape_bytes(a.shape))
+    parts += (_raw(x.values), *map(_raw, aux))
+
+
+def _shape_bytes(shape: tuple[int, ...]) -> bytes:
+    return struct.pack(f"<i{len(shape)}q", len(shape), *shape)
+
+
+def _raw(x: np.ndarray) -> bytes:
+    return x.astype(x.dtype.newbyteorder("<"), copy=False).tobytes()
+
+
+class _Reader:
+    """A position in a buffer that never goes past its end."""
+
+    __slots__ = ("at", "buffer")
+
+    def __init__(self, data: Any):
+        self.buffer, self.at = memoryview(data).cast("B"), 0
+
+    def take(self, size: int) -> memoryview:
+        """The next ``size`` bytes."""
+        end = self.at + size
+        if size < 0 or end > len(self.buffer):
+            raise _bad(
+                "the data ends too early",
+                f"{size} more bytes expected at {self.at} of {len(self.buffer)}",
+            )
+        part, self.at = self.buffer[self.at : end], end
+        return part
+
+    def number(self, form: str) -> int:
+        """The next integer, in one of ``struct``'s formats."""
+        value: int = struct.unpack(form, self.take(struct.calcsize(form)))[0]
+        return value
+
+    def count(self, least: int) -> int:
+        """The next number of things, each of which takes ``least`` bytes or more."""
+        value = self.number("<Q")
+        if value * least > len(self.buffer) - self.at:
+            raise _bad("the data ends too early", f"{value} entries announced at {self.at - 8}")
+        return value
+
+    def shape(self, ndim: int, width: str = "q") -> tuple[int, ...]:
+        """The next ``ndim`` dimensions."""
+        if not 0 <= ndim <= _MAX_NDIM:
+            raise _bad("Invalid NDArray file format", f"an array of {ndim} dimensions")
+        size = struct.calcsize(f"<{width}")
+        shape = struct.unpack(f"<{ndim}{width}", self.take(ndim * size))
+        if min(shape, default=0) < 0:
+            raise _bad("Invalid NDArray file format", f"an array of shape {shape}")
+        return shape
+
+    def values(self, flag: int, shape: tuple[int, ...]) -> np.ndarray:
+        """The next array of raw values, copied out of the buffer."""
+        if flag != _BFLOAT16 and flag not in dtypes.FROM_FLAG:
+            raise _bad(f"Unknown type enum {flag}", f"flag {flag}")
+        dtype = np.dtype(np.uint16) if flag == _BFLOAT16 else dtypes.FROM_FLAG[flag]
+        size = dtype.itemsize
+        for side in shape:
+            size *= side
+        found = np.frombuffer(self.take(size), dtype.newbyteorder("<"))
+        try:
+            found = found.reshape(shape)
+        except ValueError as error:  # no values, but dimensions beyond what numpy can address
+            raise _bad("Invalid NDArray file format", f"an array of shape {shape}") from error
+        if flag == _BFLOAT16:
+            return (found.astype(np.uint32) << 16).view(np.float32)
+        return found.astype(dtype)
+
+
+def _read(reader: _Reader, np_shape: bool) -> Storage:
+    """The next array, whatever version it was written by."""
+    magic = reader.number("<I")
+    if np_shape != (magic == V3):
+        raise MXNetError(
+            "load: an array saved "
+            + ("without numpy-shape semantics is loaded under it.\n" if np_shape else
+               "under numpy-shape semantics is loaded without it.\n")
+            + f"  received  version {magic:#x}\n"
+            f"  expected  {'version 3' if np_shape else 'version 2 or older'}\n"
+            f"  fix       load it within `with mx.util.np_shape({not np_shape})`"
+        )  # fmt: skip
+    if magic not in (V1, V2, V3):
+        return _read_dense(reader, reader.shape(magic, "I"))
+    if magic == V1:
+        return _read_dense(reader, reader.shape(reader.number("<i")))
+    stype = reader.number("<i")
+    if stype == FLAGS["default"]:
+        ndim = reader.number("<i")
+        return _nothing() if ndim == -1 else _read_dense(reader, reader.shape(ndim), magic == V3)
+    if stype not in (FLAGS["csr"], FLAGS["row_sparse"]) or magic == V3:
+        raise _bad("Invalid NDArray file format", f"storage type {stype}")
+    stored = reader.shape(reader.number("<i"))
+    shape = reader.shape(reader.number("<i"))
+    if not shape:
+        return _nothing()
+    _read_context(reader)
+    flag = reader.number("<i")
+    aux = [(reader.number("<i"), reader.shape(reader.number("<i"))) for _ in range(stype)]
+    values = reader.values(flag, stored)
+    indices = [reader.values(f, s).astype(np.int64, copy=False) for f, s in aux]
+    if stype == FLAGS["csr"]:
+        return _checked_csr(values, indices[1], indices[0], shape)
+    return _checked_row_sparse(values, indices[0], shape)
+
+
+def _read_dense(reader: _Reader, shape: tuple[int, ...], scalar: bool = False) -> np.ndarray:
+    """What follows the shape of a dense array; without dimensions it is an array never made."""
+    if not shape and not scalar:
+        return _nothing()
+    _read_context(reader)
+    return reader.values(reader.number("<i"), shape)
+
+
+def _read_context(reader: _Reader) -> None:
+    """Skip the device: an array saved on any of them is loaded onto the CPU."""
+    device = reader.number("<i")
+    reader.number("<i")
+    if device not in (1, 2, 3, 5):
+        raise _bad("Invalid NDArray file format", f"device type {device}")
+
+
+def _nothing() -> np.ndarray:
+    """An array that was saved before it had a shape."""
+    return np.zeros(0, np.float32)
+
+
+def _checked_csr(
+    values: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, ...]
+) -> Csr:
+    """A csr storage no index of which leads outside of it."""
+    if not values.size and not indptr.size and shape and shape[0] < 1 << 32:
+        indptr = np.zeros(shape[0] + 1, np.int64)  # MXNet writes an empty one so, too
+    if (
+        len(shape) != 2
+        or values.ndim != 1
+        or indices.shape != values.shape
+        or indptr.shape != (shape[0] + 1,)
+        or indptr[0] != 0
+        or indptr[-1] != values.size
+        or (np.diff(indptr) < 0).any()
+        or _outside(indices, shape[1])
+    ):
+        raise _bad("Invalid NDArray file format", f"a csr array of {shape} with wrong indices")
+    return Csr(values, indices, indptr, shape)
+
+
+def _checked_row_sparse(
+    values: np.ndarray, indices: np.ndarray, shape: tuple[int, ...]
+) -> RowSparse:
+    """A row_sparse storage with its rows in ascending order."""
+    fits = indices.ndim == 1 and values.shape == (indices.size, *shape[1:])
+    if fits and (np.diff(indices) < 0).any():
+        order = np.argsort(indices, kind="stable")
+        indices, values = indices[order], values[order]
+    if not fits or _outside(indices, shape[0]) or (np.diff(indices) == 0).any():
+        raise _bad("Invalid NDArray file format", f"a row_sparse array of {shape} with wrong rows")
+    return RowSparse(values, indices, shape)
+
+
+def _outside(indices: np.ndarray, size: int) -> bool:
+    return bool(indices.size) and (int(indices.min()) < 0 or int(indices.max()) >= size)
+
+
+def _read_name(reader: _Reader) -> str:
+    try:
+        return str(reader.take(reader.number("<Q")), "utf-8")
+    except UnicodeDecodeError as error:
+        raise _bad("Invalid NDArray file format", "a name that is not UTF-8") from error
+
+
+def _bad(what: str, detail: str) -> MXNetError:
+    return MXNetError(
+        f"load: {what}.\n  received  {detail}\n"
+        "  expected  a whole file written by nd.save, Module or Gluon\n"
+        "  fix       check the path, and that the file was copied or downloaded completely"
+    )
+
+
+def _unreachable(verb: str, path: object, error: OSError) -> MXNetError:
+    wanted = "a file that can be read" if verb == "load" else "a path that can be written"
+    return MXNetError(
+        f"{verb}: {error.strerror or error}.\n  received  {str(path)!r}\n"
+        f"  expected  {wanted}\n  fix       check the path and its permissions"
+    )

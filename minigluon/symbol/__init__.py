@@ -1,0 +1,37 @@
+"""``mx.sym``: symbols, and every operator of the table as a function on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import ops  # noqa: F401  (fills the operator table)
+from ..core.namespace import operator_namespace
+from . import _internal, contrib, image, linalg, op, random, sparse
+from .creation import arange, eye, full, hypot, linspace, maximum, minimum, ones, pow, power, zeros
+from .executor import Executor
+from .json import load, loads
+from .symbol import Group, Symbol, Variable, var
+
+load_json = loads
+
+
+def _install() -> None:
+    import sys
+
+    from ..ndarray import methods
+
+    methods.install(
+        Symbol, sys.modules[__name__], fluent=methods.FLUENT + methods.FLUENT_SYMBOL
+    )
+
+
+__getattr__, __dir__ = operator_namespace(globals(), "sym")
+_install()
+
+__all__ = [
+    "Executor", "Group", "Symbol", "Variable", "_internal", "arange", "contrib", "eye", "full",
+    "hypot", "image", "linalg", "linspace", "load", "load_json", "maximum", "minimum", "ones", "op",
+    "pow", "power", "random", "sparse", "var", "zeros",
+]  # fmt: skip
+
+_Any = Any

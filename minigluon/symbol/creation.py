@@ -1,0 +1,96 @@
+"""Symbols that need no input, and two-operand functions that also take numbers."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from ..base import MXNetError
+from .symbol import Symbol
+
+
+def _sym() -> Any:
+    return sys.modules[__package__]
+
+
+def zeros(shape: Any, dtype: Any = None, **kwargs: Any) -> Symbol:
+    """Zeros of a shape."""
+    return _sym()._internal._zeros(shape=shape, dtype=dtype or np.float32, **kwargs)  # type: ignore[no-any-return]
+
+
+def ones(shape: Any, dtype: Any = None, **kwargs: Any) -> Symbol:
+    """Ones of a shape."""
+    return _sym()._internal._ones(shape=shape, dtype=dtype or np.float32, **kwargs)  # type: ignore[no-any-return]
+
+
+def full(shape: Any, val: float, dtype: Any = None, **kwargs: Any) -> Symbol:
+    """One value in a shape."""
+    return _sym()._internal._full(shape=shape, dtype=dtype or np.float32, value=float(val), **kwargs)  # type: ignore[no-any-return]
+
+
+def eye(N: int, M: int = 0, k: int = 0, dtype: Any = None, **kwargs: Any) -> Symbol:
+    """Ones on a diagonal of an (N, M) matrix."""
+    return _sym()._internal._eye(N=N, M=M, k=k, dtype=dtype or np.float32, **kwargs)  # type: ignore[no-any-return]
+
+
+def arange(
+    start: float, stop: float | None = None, step: float = 1.0, repeat: int = 1,
+    infer_range: bool = False, name: str | None = None, dtype: Any = None,
+) -> Symbol:  # fmt: skip
+    """Numbers from ``start`` (0 if it is the only one given) up to ``stop``, each repeated."""
+    if stop is None:
+        start, stop = 0, start
+    return _sym()._internal._arange(  # type: ignore[no-any-return]
+        start=start, stop=stop, step=step, repeat=repeat, name=name, dtype=dtype or np.float32
+    )
+
+
+def linspace(
+    start: float, stop: float, num: int, endpoint: bool = True, name: str | None = None,
+    dtype: Any = None,
+) -> Symbol:  # fmt: skip
+    """``num`` evenly spaced numbers."""
+    return _sym()._internal._linspace(  # type: ignore[no-any-return]
+        start=start, stop=stop, num=num, endpoint=endpoint, name=name, dtype=dtype or np.float32
+    )
+
+
+def _two(array: str, scalar: str, reflected: str, left: Any, right: Any, plain: Any) -> Any:
+    internal = _sym()._internal
+    if isinstance(left, Symbol) and isinstance(right, Symbol):
+        return getattr(internal, array)(left, right)
+    if isinstance(left, Symbol) and isinstance(right, int | float | np.number):
+        return getattr(internal, scalar)(left, scalar=right)
+    if isinstance(right, Symbol) and isinstance(left, int | float | np.number):
+        return getattr(internal, reflected)(right, scalar=left)
+    if isinstance(left, int | float | np.number) and isinstance(right, int | float | np.number):
+        return plain(left, right)
+    raise MXNetError(
+        f"{array}: operands are neither symbols nor numbers.\n  received  {type(left).__name__} "
+        f"and {type(right).__name__}\n  expected  Symbol or number\n  fix       use sym.Variable"
+    )
+
+
+def maximum(left: Any, right: Any) -> Any:
+    """The larger of two, elementwise; either may be a number."""
+    return _two("_Maximum", "_MaximumScalar", "_MaximumScalar", left, right, max)
+
+
+def minimum(left: Any, right: Any) -> Any:
+    """The smaller of two, elementwise; either may be a number."""
+    return _two("_Minimum", "_MinimumScalar", "_MinimumScalar", left, right, min)
+
+
+def hypot(left: Any, right: Any) -> Any:
+    """``sqrt(left**2 + right**2)``, elementwise; either may be a number."""
+    return _two("_Hypot", "_HypotScalar", "_HypotScalar", left, right, np.hypot)
+
+
+def power(base: Any, exp: Any) -> Any:
+    """``base ** exp``, elementwise; either may be a number."""
+    return _two("_Power", "_PowerScalar", "_RPowerScalar", base, exp, lambda a, b: a**b)
+
+
+pow = power

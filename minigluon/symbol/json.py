@@ -1,0 +1,115 @@
+"""Symbol files: ``-symbol.json`` as MXNet writes them, and the older layouts it reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from ..base import MXNetError
+from ..core.call import intern
+from ..core.compose import HIDDEN
+from ..core.graph import Node, topological
+from ..core.op import Op, registry
+from .symbol import Symbol
+
+MXNET_VERSION = 10901
+
+
+def dumps(symbol: Symbol) -> str:
+    """The text of a symbol file; the same graph gives the same text."""
+    nodes = topological(symbol._entries)
+    number = {node: k for k, node in enumerate(nodes)}
+    rows = []
+    pointers = [0]
+    for node in nodes:
+        row: dict[str, Any] = {
+            "op": "null" if node.call is None else node.call.op.name,
+            "name": node.name,
+        }
+        if node.attrs:
+            row["attrs"] = dict(sorted(node.attrs.items()))
+        row["inputs"] = [[number[e[0]], e[1], 0] for e in node.inputs if e is not None]
+        rows.append(row)
+        pointers.append(pointers[-1] + (1 if node.call is None else node.call.outputs))
+    graph = {
+        "nodes": rows,
+        "arg_nodes": [k for k, node in enumerate(nodes) if node.call is None],
+        "node_row_ptr": pointers,
+        "heads": [[number[n], k, 0] for n, k in symbol._entries],
+        "attrs": {"mxnet_version": ["int", MXNET_VERSION]},
+    }
+    return json.dumps(graph, indent=2)
+
+
+def loads(text: str) -> Symbol:
+    """The symbol a file's text describes. Raises ``MXNetError`` if it is not such a file."""
+    try:
+        graph = json.loads(text)
+        rows, heads = graph["nodes"], graph["heads"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise MXNetError(
+            f"load_json: this is not a symbol.\n  received  {text[:60]!r}\n"
+            "  expected  JSON with nodes and heads, as Symbol.tojson() writes it\n"
+            f"  fix       {type(error).__name__}: {error}"
+        ) from error
+    nodes: list[Node] = []
+    for row in rows:
+        nodes.append(_node(row, nodes))
+    return Symbol([(nodes[h[0]], h[1] if len(h) > 1 else 0) for h in heads])
+
+
+def _node(row: dict[str, Any], nodes: list[Node]) -> Node:
+    attrs = {**row.get("param", {}), **row.get("attr", {}), **row.get("attrs", {})}
+    attrs = {_key(k): str(v) for k, v in attrs.items()}
+    inputs = [(nodes[i[0]], i[1]) for i in row["inputs"]]
+    if row["op"] == "null":
+        return Node(None, (), row["name"], attrs or None)
+    op = registry.get(row["op"])
+    if op is None:
+        raise MXNetError(
+            f"load_json: node {row['name']} has an unknown operator.\n  received  {row['op']}\n"
+            "  expected  an operator of the table (minigluon ops)\n"
+            "  fix       check the file, or the version that wrote it"
+        )
+    call = intern(op, tuple([attrs.get(n, d) for n, (_, d) in op.attributes.items()]))
+    names = op.names_of_inputs(call.attrs, len(inputs))
+    required = [n for n in names if n not in op.optional or op.input_rule is not None]
+    for name in required[len(inputs) :]:  # files before 0.9 leave auxiliary states out
+        inputs.append((Node(None, (), f"{row['name']}_{name}"), 0))
+    return Node(call, tuple(inputs), row["name"], _without_foreign(op, attrs) or None)
+
+
+def _without_foreign(op: Op, attrs: dict[str, str]) -> dict[str, str]:
+    return {k: v for k, v in attrs.items() if k in op.attributes or k.startswith("__") or k == "num_args"}
+
+
+def _key(name: str) -> str:
+    return f"__{name}__" if name in HIDDEN else name
+
+
+def save(symbol: Symbol, fname: str) -> None:
+    """Write a symbol file, whole or not at all."""
+    path = Path(fname)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(dumps(symbol))
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def load(fname: str) -> Symbol:
+    """The symbol in a file."""
+    return loads(Path(fname).read_text())

@@ -1,0 +1,570 @@
+"""The Symbol: one or more outputs of a graph that is remembered instead of run."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..attribute import current as current_scope
+from ..base import MXNetError, NotImplementedForSymbol, attribute_to_string
+from ..core import compose as composing
+from ..core import infer
+from ..core.graph import Entry, Node, substitute, topological
+from ..core.invoke import wrappers  # noqa: F401  (the face of arrays is registered there)
+from ..core.op import registry
+from ..dtypes import FLAGS, FROM_FLAG, as_dtype
+from ..storage import FLAGS as STORAGE_FLAGS
+
+_FROM_STORAGE_FLAG = {flag: name for name, flag in STORAGE_FLAGS.items()}
+
+
+class Symbol:
+    """Outputs of a graph of operators on variables.
+
+    Made by ``sym.Variable`` and by the functions of ``sym``; arithmetic makes new symbols.
+
+    Examples
+    --------
+    >>> x = sym.Variable("x")
+    >>> (x * 2 + 1).list_arguments()
+    ['x']
+    """
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: Iterable[Entry]):
+        self._entries: tuple[Entry, ...] = tuple(entries)
+
+    # ---- what it is
+
+    @property
+    def name(self) -> str | None:
+        """The node's name; None for a group."""
+        nodes = {e[0] for e in self._entries}
+        return self._entries[0][0].name if len(nodes) == 1 else None
+
+    def __repr__(self) -> str:
+        if self.name is None:
+            return "<Symbol group [{}]>".format(", ".join(str(s.name) for s in self))
+        return f"<Symbol {self.name}>"
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Symbol]:
+        return (self[k] for k in range(len(self._entries)))
+
+    def __bool__(self) -> bool:
+        raise NotImplementedForSymbol("__bool__", "bool")
+
+    def __getitem__(self, index: int | str | slice) -> Symbol:
+        """One output, by position or by name (``internals["fc1_output"]``)."""
+        if isinstance(index, str):
+            found = [k for k, name in enumerate(self.list_outputs()) if name == index]
+            if not found:
+                raise ValueError(f'Cannot find output that matches name "{index}"')
+            if len(found) > 1:
+                raise ValueError(f'There are multiple outputs with name "{index}"')
+            index = found[0]
+        if isinstance(index, slice):
+            return Symbol(self._entries[index])
+        if not -len(self._entries) <= index < len(self._entries):
+            raise IndexError(
+                f"symbol has {len(self._entries)} outputs.\n  received  [{index}]\n"
+                f"  expected  0 to {len(self._entries) - 1}\n  fix       see list_outputs()"
+            )
+        return Symbol((self._entries[index],))
+
+    def __copy__(self) -> Symbol:
+        return self.__deepcopy__(None)
+
+    def __deepcopy__(self, memo: Any) -> Symbol:
+        return Symbol(_copied(self._entries))
+
+    def __reduce__(self) -> Any:
+        from .json import loads
+
+        return loads, (self.tojson(),)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _ONLY_ARRAYS:
+            raise_ = NotImplementedForSymbol(name, None)
+
+            def refuse(*args: Any, **kwargs: Any) -> Any:
+                raise raise_
+
+            return refuse
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    # ---- composition
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Symbol:
+        """This graph with variables replaced by symbols: ``net(data=other)``."""
+        kwargs.pop("name", None)
+        if args:
+            raise MXNetError(
+                "Symbol composition takes keywords only.\n  received  positional symbols\n"
+                "  expected  net(variable_name=symbol)\n  fix       name the variable to replace"
+            )
+        variables = {n.name: n for n in topological(self._entries) if n.call is None}
+        replace: dict[Entry, Entry] = {}
+        for name, value in kwargs.items():
+            if name not in variables:
+                raise MXNetError(
+                    f"Symbol composition: argument name {name} not found.\n"
+                    f"  received  {name}=...\n  expected  one of {', '.join(variables)}\n"
+                    "  fix       see list_arguments()"
+                )
+            replace[(variables[name], 0)] = value._entries[0]
+        return Symbol([e for e in substitute(self._entries, replace) if e is not None])
+
+    # ---- names
+
+    def _variables(self) -> list[Node]:
+        return [n for n in topological(self._entries) if n.call is None]
+
+    def _auxiliary_nodes(self) -> set[Node]:
+        aux: set[Node] = set()
+        for node in topological(self._entries):
+            if node.call is None or not node.call.op.mutates:
+                continue
+            names = node.call.op.names_of_inputs(node.call.attrs, len(node.inputs))
+            for name, entry in zip(names, node.inputs, strict=False):
+                if name in node.call.op.mutates and entry is not None and entry[0].call is None:
+                    aux.add(entry[0])
+        return aux
+
+    def list_arguments(self) -> list[str]:
+        """The names of the variables, depth first, auxiliary states left out."""
+        aux = self._auxiliary_nodes()
+        return [n.name for n in self._variables() if n not in aux]
+
+    def list_auxiliary_states(self) -> list[str]:
+        """The names of the variables operators write to (running means and the like)."""
+        aux = self._auxiliary_nodes()
+        return [n.name for n in self._variables() if n in aux]
+
+    def list_inputs(self) -> list[str]:
+        """The names of all variables, arguments and auxiliary states."""
+        return [n.name for n in self._variables()]
+
+    def list_outputs(self) -> list[str]:
+        """The name of every output: ``fc_output``; a variable's is its own."""
+        return [_output_name(e) for e in self._entries]
+
+    @property
+    def num_outputs(self) -> int:
+        """The number of outputs."""
+        return len(self._entries)
+
+    def get_internals(self) -> Symbol:
+        """All outputs of all nodes, as one group."""
+        return Symbol(
+            [(n, k) for n in topological(self._entries) for k in range(_visible(n))]
+        )
+
+    def get_children(self) -> Symbol | None:
+        """The inputs of the outputs' nodes as a group; None for a variable."""
+        entries = [e for n in dict.fromkeys(e[0] for e in self._entries) for e in n.inputs]
+        return Symbol([e for e in entries if e is not None]) if entries else None
+
+    # ---- attributes
+
+    def attr(self, key: str) -> str | None:
+        """One textual attribute of this symbol, or None."""
+        return _shown_attrs(self._entries[0][0]).get(key)
+
+    def list_attr(self, recursive: bool = False) -> dict[str, str]:
+        """The textual attributes of this symbol."""
+        if recursive:
+            raise DeprecationWarning("list_attr(recursive=True) is gone: use attr_dict()")
+        return _shown_attrs(self._entries[0][0])
+
+    def attr_dict(self) -> dict[str, dict[str, str]]:
+        """The attributes of every node that has some, by name."""
+        found = {n.name: _shown_attrs(n) for n in topological(self._entries)}
+        return {name: attrs for name, attrs in found.items() if attrs}
+
+    def _set_attr(self, **kwargs: str) -> None:
+        for key, value in kwargs.items():
+            if not isinstance(value, str):
+                raise ValueError(
+                    f"Set Attr only accepts string values.\n  received  {key}={value!r}\n"
+                    f"  expected  text\n  fix       {key}={str(value)!r}"
+                )
+        node = self._entries[0][0]
+        node.attrs = {**(node.attrs or {}), **composing.hide(kwargs)}
+
+    # ---- inference
+
+    def infer_shape(self, *args: Any, **kwargs: Any) -> Any:
+        """(argument shapes, output shapes, auxiliary shapes) that follow from those given.
+
+        Three Nones, with a warning, if some do not follow. Raises ``MXNetError`` on contradiction.
+        """
+        results = self._infer_shape(args, kwargs)
+        arguments = results[0]
+        if any(not _complete(s) for part in results for s in part):
+            unknown = [
+                f"{name}: {shape}"
+                for name, shape in zip(self.list_arguments(), arguments, strict=True)
+                if not _complete(shape)
+            ]
+            warnings.warn(
+                "Cannot decide shape for the following arguments (0s in shape means unknown "
+                "dimensions). Consider providing them as input:\n\t" + "\n\t".join(unknown),
+                stacklevel=2,
+            )
+            return None, None, None
+        return results
+
+    def infer_shape_partial(self, *args: Any, **kwargs: Any) -> Any:
+        """Like ``infer_shape``, with () for unknown shapes and 0 for unknown dimensions."""
+        return self._infer_shape(args, kwargs)
+
+    def _infer_shape(self, args: Any, kwargs: Any) -> Any:
+        values = self._solve_shapes(args, kwargs)
+        return self._by_role(values, _public_shape)
+
+    def _solve_shapes(self, args: Any, kwargs: Any) -> dict[Entry, Any]:
+        given = _variable_shapes(self._variables())
+        named = self._named_values(args, kwargs, "infer_shape")
+        for node, shape in named.items():
+            if shape is not None:
+                given[node] = _private_shape(shape)
+        return infer.solve(self._entries, given, "shape")
+
+    def infer_type(self, *args: Any, **kwargs: Any) -> Any:
+        """(argument, output, auxiliary dtypes) that follow from those given; Nones if some do not."""
+        results = self.infer_type_partial(*args, **kwargs)
+        if any(t is None for part in results for t in part):
+            return None, None, None
+        return results
+
+    def infer_type_partial(self, *args: Any, **kwargs: Any) -> Any:
+        """Like ``infer_type``, with None for what is not known."""
+        return self._by_role(self._solve_dtypes(args, kwargs), lambda t: None if t is None else t.type)
+
+    def _solve_dtypes(self, args: Any, kwargs: Any) -> dict[Entry, Any]:
+        given: dict[Node, Any] = {}
+        for node in self._variables():
+            flag = (node.attrs or {}).get("__dtype__")
+            if flag is not None and flag.lstrip("-").isdigit() and int(flag) in FROM_FLAG:
+                given[node] = FROM_FLAG[int(flag)]
+        for node, dtype in self._named_values(args, kwargs, "infer_type").items():
+            if dtype is not None:
+                given[node] = as_dtype(dtype)
+        return infer.solve(self._entries, given, "dtype")
+
+    def _named_values(self, args: Any, kwargs: Any, what: str) -> dict[Node, Any]:
+        """Values given by position (arguments in order) or by name, for each variable."""
+        if args and kwargs:
+            raise ValueError(f"{what} takes positional or keyword values, not both")
+        variables = self._variables()
+        if args:
+            arguments = set(self.list_arguments())
+            nodes = [n for n in variables if n.name in arguments]
+            return dict(zip(nodes, args, strict=False))
+        by_name = {}
+        for node in variables:
+            by_name.setdefault(node.name, node)
+        return {by_name[k]: v for k, v in kwargs.items() if k in by_name}
+
+    def _by_role(self, values: dict[Entry, Any], show: Any) -> Any:
+        aux = self._auxiliary_nodes()
+        variables = self._variables()
+        return (
+            [show(values[(n, 0)]) for n in variables if n not in aux],
+            [show(values[e]) for e in self._entries],
+            [show(values[(n, 0)]) for n in variables if n in aux],
+        )
+
+    def infer_storage_type(self, **kwargs: str) -> Any:
+        """(argument, output, auxiliary storage types) when variables are stored as given."""
+        given = variable_stypes(self._variables())
+        for node, stype in self._named_values((), kwargs, "infer_storage_type").items():
+            given[node] = stype
+        stypes, _ = infer.storages(self._entries, given)
+        return self._by_role(stypes, str)  # type: ignore[arg-type]
+
+    # ---- files
+
+    def tojson(self, remove_amp_cast: bool = True) -> str:
+        """The graph as the text of a ``-symbol.json`` file."""
+        from .json import dumps
+
+        return dumps(self)
+
+    def save(self, fname: str, remove_amp_cast: bool = True) -> None:
+        """Write ``tojson()`` to a file, whole or not at all."""
+        from .json import save
+
+        save(self, fname)
+
+    def debug_str(self) -> str:
+        """The graph in words, a few lines a node."""
+        lines = ["Symbol Outputs:"]
+        for k, (node, j) in enumerate(self._entries):
+            lines.append(f"\toutput[{k}]={node.name}({j})")
+        for node in topological(self._entries):
+            if node.call is None:
+                lines.append(f"Variable:{node.name}")
+                continue
+            lines += ["--------------------", f"Op:{node.call.op.name}, Name={node.name}", "Inputs:"]
+            for k, entry in enumerate(node.inputs):
+                if entry is not None:
+                    lines.append(f"\targ[{k}]={entry[0].name}({entry[1]}) version=0")
+            texts = {k: v for k, v in (node.attrs or {}).items() if not k.startswith("__")}
+            if texts:
+                lines.append("Attrs:")
+                lines += [f"\t{k}={v}" for k, v in sorted(texts.items())]
+        return "\n".join(lines) + "\n"
+
+    # ---- running
+
+    def bind(
+        self, ctx: Any, args: Any, args_grad: Any = None, grad_req: Any = "write",
+        aux_states: Any = None, group2ctx: Any = None, shared_exec: Any = None,
+    ) -> Any:  # fmt: skip
+        """An `Executor` on given arrays: ``args`` and ``args_grad`` are lists or dicts by name."""
+        from .executor import bind
+
+        return bind(self, ctx, args, args_grad, grad_req, aux_states, group2ctx, shared_exec)
+
+    def simple_bind(
+        self, ctx: Any, grad_req: Any = "write", type_dict: Any = None, stype_dict: Any = None,
+        group2ctx: Any = None, shared_arg_names: Any = None, shared_exec: Any = None,
+        shared_buffer: Any = None, **kwargs: Any,
+    ) -> Any:  # fmt: skip
+        """An `Executor` on zeros it makes itself, in the shapes that follow from those given."""
+        from .executor import simple_bind
+
+        return simple_bind(
+            self, ctx, grad_req, type_dict, stype_dict, group2ctx, shared_exec, shared_buffer, kwargs
+        )
+
+    def eval(self, ctx: Any = None, **kwargs: Any) -> Any:
+        """The outputs for given arrays, as a list."""
+        from ..context import current_context
+
+        return self.bind(ctx or current_context(), kwargs, grad_req="null").forward()
+
+    def gradient(self, wrt: list[str]) -> Symbol:
+        """The gradients of the outputs' sum with respect to variables, as a group.
+
+        MXNet 1.x declares this method without implementing it.
+        """
+        from ..core.grad import symbolic
+
+        by_name = {n.name: n for n in self._variables()}
+        missing = [name for name in wrt if name not in by_name]
+        if missing:
+            raise MXNetError(
+                f"gradient: no variable {missing[0]}.\n  received  wrt={wrt}\n"
+                f"  expected  names among {list(by_name)}\n  fix       see list_arguments()"
+            )
+        nodes = [by_name[name] for name in wrt]
+        found = symbolic(self._entries, [None] * len(self._entries), nodes)
+        zeros = registry["zeros_like"].call()
+        return Symbol(
+            [found.get((n, 0)) or (Node(zeros, ((n, 0),), f"{n.name}_grad"), 0) for n in nodes]
+        )
+
+    def optimize_for(self, backend: str, *args: Any, **kwargs: Any) -> Symbol:
+        """Rewrite the graph for a backend; there is none to rewrite it for."""
+        raise MXNetError(
+            f"optimize_for: unknown backend.\n  received  backend={backend!r}\n"
+            "  expected  one of: (none is registered)\n"
+            "  fix       leave the call out: graphs are compiled when they are bound"
+        )
+
+    def get_backend_symbol(self, backend: str) -> Symbol:
+        """The graph for a subgraph backend: always itself."""
+        return self
+
+    def astype(self, dtype: Any) -> Symbol:
+        """The elements converted to another type."""
+        from . import Cast  # type: ignore[attr-defined]
+
+        return Cast(self, dtype=np.dtype(dtype).name)  # type: ignore[no-any-return]
+
+    def reshape(self, *shape: Any, **kwargs: Any) -> Symbol:
+        """The same elements in another shape, with MXNet's special codes 0, -1, -2, -3, -4."""
+        from . import reshape  # type: ignore[attr-defined]
+
+        if len(shape) == 1 and isinstance(shape[0], list | tuple):
+            shape = tuple(shape[0])
+        if not shape:
+            shape = kwargs.pop("shape")
+        return reshape(self, shape=shape, **kwargs)  # type: ignore[no-any-return]
+
+    def tostype(self, stype: str) -> Symbol:
+        """The same values in another storage."""
+        from . import cast_storage  # type: ignore[attr-defined]
+
+        return cast_storage(self, stype=stype)  # type: ignore[no-any-return]
+
+    def __hash__(self) -> int:
+        raise TypeError("unhashable type: 'Symbol'")
+
+
+_ONLY_ARRAYS = frozenset((
+    "asnumpy", "asscalar", "attach_grad", "backward", "wait_to_read", "as_in_context", "copy",
+    "copyto", "detach", "__setitem__",
+))  # fmt: skip
+
+
+def _copied(entries: tuple[Entry, ...]) -> list[Entry]:
+    """The same graph in nodes of its own."""
+    copies: dict[Node, Node] = {}
+    for node in topological(entries):
+        inputs = tuple([None if e is None else (copies[e[0]], e[1]) for e in node.inputs])
+        attrs = dict(node.attrs) if node.attrs else None
+        copies[node] = Node(node.call, inputs, node.name, attrs)
+    return [(copies[n], k) for n, k in entries]
+
+
+def _visible(node: Node) -> int:
+    return 1 if node.call is None else node.call.visible
+
+
+def _output_name(entry: Entry) -> str:
+    node, k = entry
+    if node.call is None:
+        return node.name
+    return f"{node.name}_{node.call.op.names_of_outputs(node.call.attrs)[k]}"
+
+
+def _shown_attrs(node: Node) -> dict[str, str]:
+    """Attributes as users see them: hidden ones plain and between underscores."""
+    shown: dict[str, str] = {}
+    for key, value in (node.attrs or {}).items():
+        shown[key] = value
+        plain = key[2:-2] if key.startswith("__") and key.endswith("__") else ""
+        if plain in composing.HIDDEN:
+            shown[plain] = value
+    return shown
+
+
+def _variable_shapes(variables: list[Node]) -> dict[Node, Any]:
+    from ast import literal_eval
+
+    shapes = {}
+    for node in variables:
+        text = (node.attrs or {}).get("__shape__")
+        if text is not None:
+            shape = literal_eval(text)
+            shapes[node] = _private_shape((shape,) if isinstance(shape, int) else shape)
+    return shapes
+
+
+def variable_stypes(variables: list[Node]) -> dict[Node, str]:
+    """The storage types variables are declared with."""
+    stypes = {}
+    for node in variables:
+        flag = (node.attrs or {}).get("__storage_type__")
+        if flag is not None and int(flag) >= 0:
+            stypes[node] = _FROM_STORAGE_FLAG[int(flag)]
+    return stypes
+
+
+def _private_shape(shape: Any) -> Any:
+    """From the users' form (0 and () unknown, also -1 and None) to the solver's."""
+    shape = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
+    if shape == ():
+        return None
+    return tuple([infer.UNKNOWN if d is None or d <= 0 else int(d) for d in shape])
+
+
+def _public_shape(shape: Any) -> tuple[int, ...]:
+    if shape is None:
+        return ()
+    return tuple([0 if d is infer.UNKNOWN else d for d in shape])
+
+
+def _complete(shape: Any) -> bool:
+    return bool(shape) and 0 not in shape
+
+
+def var(
+    name: str,
+    attr: dict[str, str] | None = None,
+    shape: Any = None,
+    lr_mult: float | None = None,
+    wd_mult: float | None = None,
+    dtype: Any = None,
+    init: Any = None,
+    stype: str | None = None,
+    profiler_scope: str | None = None,
+    **kwargs: Any,
+) -> Symbol:
+    """A variable: a name that arrays are bound to later.
+
+    ``shape``, ``dtype``, ``stype``, ``init``, ``lr_mult`` and ``wd_mult`` travel with it as
+    attributes. Other keywords must look like ``__this__``, else ``ValueError``.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"Expect a string for variable `name`, received {name!r}")
+    attrs = composing.hide(current_scope().get(attr))
+    if shape is not None:
+        attrs["__shape__"] = attribute_to_string(
+            (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
+        )
+    if lr_mult is not None:
+        attrs["__lr_mult__"] = str(lr_mult)
+    if wd_mult is not None:
+        attrs["__wd_mult__"] = str(wd_mult)
+    if dtype is not None:
+        attrs["__dtype__"] = str(FLAGS[as_dtype(dtype)])
+    if init is not None:
+        attrs["__init__"] = init if isinstance(init, str) else init.dumps()
+    if stype is not None:
+        attrs["__storage_type__"] = str(STORAGE_FLAGS[stype])
+    for key, value in kwargs.items():
+        if not (key.startswith("__") and key.endswith("__")):
+            raise ValueError(
+                f"Attribute name={key} is not supported. Additional attributes must start and end "
+                "with double underscores, e.g, __yourattr__"
+            )
+        attrs[key] = str(value)
+    return Symbol(((Node(None, (), name, attrs or None), 0),))
+
+
+Variable = var
+
+
+def Group(symbols: Iterable[Symbol]) -> Symbol:
+    """Several symbols as one, whose outputs are all of theirs."""
+    symbols = list(symbols)
+    if not symbols or any(not isinstance(s, Symbol) for s in symbols):
+        raise TypeError("Expected a list of symbols as input")
+    return Symbol([e for s in symbols for e in s._entries])
+
+
+def from_tape(entry: Entry) -> Symbol:
+    """The graph of recorded nodes; what has no recorded origin becomes a variable."""
+    copies: dict[Node, Node] = {}
+    counter = [0]
+
+    def fresh() -> Entry:
+        counter[0] += 1
+        return (Node(None, (), f"var{counter[0] - 1}"), 0)
+
+    for k, node in enumerate(topological((entry,))):
+        if node.call is None:
+            copies[node] = fresh()[0]
+            continue
+        inputs = tuple([fresh() if e is None else (copies[e[0]], e[1]) for e in node.inputs])
+        attrs = {
+            name: attribute_to_string(node.call.attrs[name])
+            for name, (_, default) in node.call.op.attributes.items()
+            if node.call.attrs[name] != default
+        }
+        copies[node] = Node(node.call, inputs, f"node_{k}", attrs or None)
+    return Symbol(((copies[entry[0]], entry[1]),))
+
+
+composing.wrap_entries.append(Symbol)

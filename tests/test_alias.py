@@ -1,0 +1,224 @@
+"""Old scripts: ``import mxnet`` finds minigluon, in child processes too."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import minigluon
+
+ROOT = Path(minigluon.__file__).parents[1]
+
+
+@pytest.fixture
+def run_script(tmp_path):
+    """Runs a program text by ``minigluon run`` in a process of its own."""
+
+    def run(text, *arguments, options=(), **more):
+        script = tmp_path / "old_script.py"
+        script.write_text(textwrap.dedent(text))
+        return minigluon_command("run", *options, str(script), *arguments, **more)
+
+    return run
+
+
+def minigluon_command(*arguments, **more):
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    return subprocess.run(
+        [sys.executable, "-m", "minigluon", *arguments],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=more.pop("cwd", ROOT),
+        **more,
+    )
+
+
+def check(result):
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.slow
+def test_modules_are_the_same_under_both_names(run_script):
+    check(
+        run_script("""
+            import mxnet as mx
+            import mxnet.ndarray as nd
+            import mxnet.nd.sparse
+            from mxnet import autograd, gluon, init
+            from mxnet.gluon import nn, loss as gloss
+            import minigluon
+
+            assert mx is minigluon
+            assert nd is minigluon.ndarray is mx.nd
+            assert mxnet.nd.sparse is minigluon.ndarray.sparse
+            assert nn is minigluon.gluon.nn and gloss is minigluon.gluon.loss
+            assert init is minigluon.initializer
+            assert nn.Dense is minigluon.gluon.nn.Dense
+        """)
+    )
+
+
+@pytest.mark.slow
+def test_modules_keep_their_own_specs(run_script):
+    check(
+        run_script("""
+            import importlib, mxnet, mxnet.context
+            assert mxnet.__spec__.name == "minigluon"
+            assert mxnet.context.__spec__.name == "minigluon.context"
+            importlib.reload(mxnet.name)
+        """)
+    )
+
+
+@pytest.mark.slow
+def test_pickles_hold_under_both_names(run_script):
+    check(
+        run_script("""
+            import pickle
+            import mxnet as mx
+            import minigluon
+
+            assert pickle.loads(pickle.dumps(mx.cpu(1))) == minigluon.cpu(1)
+            old = b"cmxnet.context\\nContext\\n(S'cpu'\\nI1\\ntR."
+            assert type(pickle.loads(old)) is minigluon.Context
+        """)
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"])
+def test_children_of_multiprocessing_find_mxnet(run_script, method):
+    if sys.platform == "win32" and method != "spawn":
+        pytest.skip("this system only spawns")
+    check(
+        run_script(
+            """
+            import multiprocessing
+            import sys
+            import mxnet as mx
+
+            def child(queue, ctx):
+                import mxnet, minigluon
+                queue.put((mxnet is minigluon, isinstance(ctx, mxnet.Context)))
+
+            if __name__ == "__main__":
+                start = multiprocessing.get_context(sys.argv[1])
+                queue = start.Queue()
+                process = start.Process(target=child, args=(queue, mx.cpu()))
+                process.start()
+                assert queue.get(timeout=60) == (True, True)
+                process.join()
+                assert process.exitcode == 0
+            """,
+            method,
+        )
+    )
+
+
+@pytest.mark.slow
+def test_subprocesses_find_mxnet_wherever_they_run(run_script, tmp_path):
+    check(
+        run_script(
+            """
+            import subprocess, sys
+            program = "import mxnet, mxnet.context, minigluon; assert mxnet is minigluon"
+            subprocess.run([sys.executable, "-c", program], check=True, cwd=sys.argv[1])
+            """,
+            str(tmp_path),
+        )
+    )
+
+
+@pytest.mark.slow
+def test_a_script_sees_its_arguments_and_its_folder(run_script, tmp_path):
+    (tmp_path / "beside.py").write_text("value = 3\n")
+    check(
+        run_script(
+            """
+            import sys, os
+            import beside
+            assert beside.value == 3
+            assert sys.argv[1:] == ["--help", "-x", "--gpu-as-cpu"]
+            assert sys.path[0] == os.path.dirname(os.path.realpath(__file__))
+            assert __name__ == "__main__"
+            assert sys.modules["__main__"].__dict__ is globals()
+            """,
+            "--help",
+            "-x",
+            "--gpu-as-cpu",
+        )
+    )
+
+
+@pytest.mark.slow
+def test_gpu_as_cpu_sets_the_setting_for_the_script(run_script):
+    text = "import mxnet as mx; assert mx.context.num_gpus() == 1"
+    check(run_script(text, options=["--gpu-as-cpu"]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text", ["import sys; sys.exit(7)", "import sys; sys.exit('no')", "1 / 0", "x = (", "pass"]
+)
+def test_exit_code_and_messages_are_those_of_plain_python(run_script, tmp_path, text):
+    result = run_script(text)
+    plain = subprocess.run(
+        [sys.executable, str(tmp_path / "old_script.py")], capture_output=True, text=True
+    )
+    assert (result.returncode, result.stderr) == (plain.returncode, plain.stderr)
+
+
+@pytest.mark.slow
+def test_a_missing_script_is_named_and_ends_with_two():
+    result = minigluon_command("run", "nowhere.py")
+    assert result.returncode == 2
+    assert "nowhere.py" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.slow
+def test_a_module_that_is_missing_is_an_import_error_under_its_own_name(run_script):
+    check(
+        run_script("""
+            try:
+                import mxnet.no_such_module
+            except ModuleNotFoundError as error:
+                assert error.name == "mxnet.no_such_module"
+            else:
+                raise SystemExit("imported")
+        """)
+    )
+
+
+@pytest.mark.slow
+def test_alias_from_code_serves_this_process_and_its_children():
+    program = textwrap.dedent("""
+        import minigluon
+        minigluon.alias()
+        minigluon.alias()
+        import mxnet, subprocess, sys
+        assert mxnet is minigluon
+        subprocess.run([sys.executable, "-c", "import mxnet"], check=True)
+    """)
+    check(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT))
+
+
+@pytest.mark.slow
+def test_alias_refuses_when_another_mxnet_is_loaded(tmp_path):
+    (tmp_path / "mxnet.py").write_text("")
+    program = textwrap.dedent(f"""
+        import sys
+        sys.path.insert(0, {str(tmp_path)!r})
+        import mxnet, minigluon
+        try:
+            minigluon.alias()
+        except minigluon.MXNetError as error:
+            assert {str(tmp_path)!r} in str(error)
+        else:
+            raise SystemExit("accepted")
+    """)
+    check(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT))

@@ -1,0 +1,88 @@
+"""Every example is a whole program that runs and prints what it promises."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "examples"
+
+pytestmark = pytest.mark.slow
+
+
+def run(name, *arguments):
+    """The finished process of an example, run as a user would run it."""
+    environment = {**os.environ, "MXNET_STORAGE_FALLBACK_LOG_VERBOSE": "1"}
+    return subprocess.run(
+        [sys.executable, str(FOLDER / name), *arguments],
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
+
+
+def output(name, *arguments):
+    """What the example prints, when it ends well."""
+    result = run(name, *arguments)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def accuracy(text):
+    """The number behind ``test accuracy:``."""
+    return float(re.search(r"test accuracy: ([\d.]+)", text).group(1))
+
+
+def test_two_layer_autograd_agrees_with_the_chain_rule():
+    assert "They agree with the chain rule by hand." in output("two_layer_autograd.py")
+
+
+def test_sparse_linear_regression_learns_the_function():
+    text = output("sparse_linear_regression.py")
+    errors = [float(error) for error in re.findall(r"'mse', ([\d.]+)", text)]
+    assert len(errors) == 10
+    assert errors[-1] < 1 < errors[0]
+
+
+def test_sparse_symbol_tour_prints_what_its_comments_say():
+    comments = re.findall(r"^ *print\(.*?((?:\n +# .*)+|  # .*)$", source(), re.MULTILINE)
+    expected = "\n".join(
+        line.split("# ", 1)[1] for comment in comments for line in comment.strip().split("\n")
+    )
+    lines = [line.rstrip() for line in output("sparse_symbol_tour.py").split("\n")]
+    assert "\n".join(lines).strip() == expected
+
+
+def source():
+    return (FOLDER / "sparse_symbol_tour.py").read_text()
+
+
+def test_sparse_symbol_tour_shows_dispatch_and_fallback():
+    messages = run("sparse_symbol_tour.py").stderr
+    for line in ("node 2 dot", "fcompute_ex", "input 0: csr", "input 1: row_sparse"):
+        assert line in messages
+    assert "operator = elemwise_add" in messages
+
+
+def test_hybridize_gives_the_gradients_of_eager_code():
+    assert "6 gradients are equal" in output("hybridize.py")
+
+
+def test_digits_are_told_apart():
+    pytest.importorskip("sklearn")
+    assert accuracy(output("digits_sparse.py")) >= 0.93
+
+
+def test_adult_incomes_are_told_apart(data_folder):
+    assert accuracy(output("adult_logistic.py", "--data", str(data_folder))) >= 0.845
+
+
+def test_adult_without_its_files_says_where_they_are_published(tmp_path):
+    result = run("adult_logistic.py", "--data", str(tmp_path))
+    assert result.returncode == 1
+    assert "a9a is not in" in result.stderr
+    assert "LIBSVM data collection" in result.stderr
+    assert "Traceback" not in result.stderr
