@@ -63,6 +63,18 @@ def test_modules_are_the_same_under_both_names(run_script):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["two_layer_autograd", "sparse_linear_regression"])
+def test_a_program_prints_the_same_whether_it_says_mxnet_or_minigluon(run_script, name):
+    example = ROOT / "examples" / f"{name}.py"
+    if not example.exists():
+        pytest.skip("the examples come with the project's source only")
+    old = run_script(example.read_text().replace("minigluon", "mxnet"))
+    check(old)
+    new = subprocess.run([sys.executable, str(example)], capture_output=True, text=True, check=True)
+    assert old.stdout == new.stdout
+
+
+@pytest.mark.slow
 def test_modules_keep_their_own_specs(run_script):
     check(
         run_script("""

@@ -20,6 +20,7 @@ LAYERS = [
     "gluon module model rnn callback monitor visualization contrib executor_manager",
     "__init__ __main__ _alias _catalogue _shim test_utils",
 ]
+PARTS = {f"minigluon.{part}" for parts in LAYERS for part in parts.split()}
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts.split()}
 CORE_SEES_OF_KERNELS = {"minigluon.kernels._jit", "minigluon.kernels.scalar"}
 
@@ -47,7 +48,7 @@ def imports(module, path):
                 continue
             for name in node.names:
                 inner = f"{origin}.{name.name}"
-                yield inner if inner in MODULES else origin
+                yield inner if inner in MODULES or inner in PARTS else origin
 
 
 def level(module):

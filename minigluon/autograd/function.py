@@ -71,7 +71,9 @@ class Function:
         arrays = list(outputs) if several else [outputs]
         call = Call(_FUNCTION, {"outputs": len(arrays)})
         entries = tuple([x._entry for x in inputs])
-        node = Node(call, entries, type(self).__name__.lower(), None, (self, [x._ctx for x in arrays]))
+        node = Node(
+            call, entries, type(self).__name__.lower(), None, (self, [x._ctx for x in arrays])
+        )
         recorded = [wrap(x._data, x._ctx, (node, k)) for k, x in enumerate(arrays)]
         return recorded if several else recorded[0]
 

@@ -47,7 +47,7 @@ class Call:
         self.memo: dict[Any, Callable[..., Any]] = {}
         self.dispatches: dict[Any, Dispatch] = {}
         self.outputs = op.count_outputs(attrs)
-        self.visible = self.outputs - op.hidden_outputs
+        self.visible = self.outputs - op.count_hidden(attrs)
         self.alike = op.dtype_rule is None and not op.mutates
         self.copies_view = op.copies_view
         self.gradient: Any = None  # traced on first use, see core.grad

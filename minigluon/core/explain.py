@@ -80,7 +80,9 @@ def _what_rules_say(call: Call, data: Any) -> Any:
     try:
         check_shapes(call, [d.shape for d in data])
     except MXNetError as error:
-        return type(error)(f"{error}".replace("  expected", f"  received  {received(call, data)}\n  expected", 1))
+        return type(error)(
+            f"{error}".replace("  expected", f"  received  {received(call, data)}\n  expected", 1)
+        )
     except Exception:
         return None  # the rule itself could not cope; the first failure is what is told
     return None

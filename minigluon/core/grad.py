@@ -53,9 +53,7 @@ class Gradient:
         if rule is None:
             raise not_differentiable(self.call)
         if rule == "zero":
-            return [
-                (Node(registry["zeros_like"].call(), (x,), "zeros"), 0) for x in self.inputs
-            ]
+            return [(Node(registry["zeros_like"].call(), (x,), "zeros"), 0) for x in self.inputs]
         g, out = self.heads, self.outputs
         single = self.call.outputs == 1
         got = rule(
@@ -104,7 +102,7 @@ class Gradient:
         results = [r if w else None for r, w in zip(self.results, wanted, strict=True)]
         arguments = self.heads + self.kept
         name = f"{self.call.op.name}_pullback"
-        return emit(name, arguments, results, types, results_may_alias=True).run
+        return emit(name, arguments, results, types, fresh=0).run
 
 
 def _reads(
@@ -116,10 +114,12 @@ def _reads(
     for node in topological(results):
         if node.call is None:
             continue
-        names = node.call.op.names_of_inputs(node.call.attrs, len(node.inputs))
-        for name, entry in zip(names, node.inputs, strict=False):
+        op = node.call.op
+        names = op.names_of_inputs(node.call.attrs, len(node.inputs))
+        for k, (name, entry) in enumerate(zip(names, node.inputs, strict=False)):
             if entry in candidates:
-                (shapes if name in node.call.op.shape_only else values).add(entry)
+                role = op.variadic if op.variadic and k >= len(op.inputs) else name
+                (shapes if role in op.shape_only else values).add(entry)
     return values, shapes - values
 
 
@@ -249,7 +249,7 @@ def pull(call: Call, node: Node, incoming: list[Any], wanted: tuple[bool, ...]) 
             "  expected  one backward per recording, or retain_graph=True on the earlier ones\n"
             "  fix       call backward(retain_graph=True) the first time, or record again"
         )
-    gradient = call.gradient
+    gradient = trace(call, len(node.inputs))
     for k, g in enumerate(incoming):
         if g is None:
             incoming[k] = _zeros_for(gradient, k, values)
@@ -276,7 +276,7 @@ ZERO = np.zeros((), np.float32)
 
 def pull_recorded(call: Call, node: Node, incoming: list[Any], wanted: tuple[bool, ...]) -> Any:
     """Like `pull`, on arrays and through `invoke`, so that the backward pass is itself recorded."""
-    gradient = call.gradient
+    gradient = trace(call, len(node.inputs))
     values: dict[Entry, Any] = {}
     for entry, x in zip(gradient.kept, node.values, strict=True):
         values[entry] = wrap(x, None) if type(x) is not Like else x

@@ -29,7 +29,9 @@ class GraphOp(Op):
         self.the_call = Call(self, {})
         self._checked: set[Any] = set()
 
-    def plan(self, training: bool, wanted: tuple[bool, ...] | None, types: tuple[type, ...]) -> Plan:
+    def plan(
+        self, training: bool, wanted: tuple[bool, ...] | None, types: tuple[type, ...]
+    ) -> Plan:
         """The plan for arguments of these storage types, in this mode, with these gradients."""
         key = (training, wanted, types)
         found = self.plans.get(key)
@@ -115,7 +117,9 @@ class GraphOp(Op):
         found = symbolic(self.heads, seeds, asked)
         results = [found.get(e) if w else None for e, w in zip(self.arguments, wanted, strict=True)]
         new = GraphOp(
-            f"{self.name}_backward", [*seeds, *self.arguments], [r for r in results if r is not None]
+            f"{self.name}_backward",
+            [*seeds, *self.arguments],
+            [r for r in results if r is not None],
         )
         new.has_gradient = [r is not None for r in results]  # type: ignore[attr-defined]
         return new

@@ -259,9 +259,7 @@ def _all_dtypes_alike(t: Facts, **_: Any) -> None:
         t.outs = [dtype] * len(t.outs)
 
 
-def apply_rule(
-    node: Any, inputs: list[Any], outputs: list[Any], kind: str
-) -> bool:
+def apply_rule(node: Any, inputs: list[Any], outputs: list[Any], kind: str) -> bool:
     """Run a node's shape or dtype rule on what is known; whether it added something."""
     call: Call = node.call
     op = call.op

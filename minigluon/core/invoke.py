@@ -77,7 +77,9 @@ def record(call: Call, inputs: Any, data: Any, result: Any) -> Node | None:
             break
     else:
         return None
-    gradient = call.gradient or call.trace(len(data))
+    gradient = call.gradient
+    if gradient is None or call.op.variadic:
+        gradient = call.trace(len(data))
     return Node(call, entries, "", None, gradient.keep(data, result))
 
 

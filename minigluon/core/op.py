@@ -71,7 +71,7 @@ class Op:
         self._read_signature(function)
         self.aliases: tuple[str, ...] = tuple(options.pop("aliases", ()))
         self.outputs: Any = options.pop("outputs", 1)  # a number, or a function of the attributes
-        self.hidden_outputs: int = options.pop("hidden_outputs", 0)
+        self.hidden_outputs: Any = options.pop("hidden_outputs", 0)
         self.output_names: Any = options.pop("output_names", None)
         self.mutates: tuple[str, ...] = tuple(options.pop("mutates", ()))
         self.view: bool = options.pop("view", False)
@@ -201,6 +201,11 @@ class Op:
         """How many outputs there are, hidden ones included."""
         return self.outputs if isinstance(self.outputs, int) else int(self.outputs(**attrs))
 
+    def count_hidden(self, attrs: dict[str, Any]) -> int:
+        """How many trailing outputs users do not see."""
+        hidden = self.hidden_outputs
+        return hidden if isinstance(hidden, int) else int(hidden(**attrs))
+
     def names_of_outputs(self, attrs: dict[str, Any]) -> tuple[str, ...]:
         """The suffixes of output names: ``output``, or ``output0``, ``output1``, ..."""
         if self.output_names is not None:
@@ -214,7 +219,8 @@ def op(function: Any = None, **options: Any) -> Any:
     """Declare an operator. See the module's first lines for what a signature means.
 
     Options: ``name`` (else the function's), ``aliases``, ``outputs`` (number, or function of the
-    attributes; kernels then return a tuple), ``hidden_outputs`` (trailing outputs users do not see),
+    attributes; kernels then return a tuple), ``hidden_outputs`` (trailing outputs users do not see,
+    likewise),
     ``mutates`` (inputs written in place: auxiliary states), ``view`` (the result shares the first
     input's memory), ``copies_view`` (the dense kernel may return a view, of which users get a copy), ``scalar`` (the result may be 0-d where users see one element),
     ``inplace`` (the kernel may be given an input as ``out``), ``hint``

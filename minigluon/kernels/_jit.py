@@ -13,6 +13,8 @@ import importlib
 import threading
 import warnings
 from collections.abc import Callable
+from functools import cache
+from pickle import PickleError
 from typing import Any
 
 from .. import config
@@ -70,6 +72,21 @@ def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     return Kernel(function, options)
 
 
+def plain(kernel: Any) -> Callable[..., Any]:
+    """The Python function of a kernel, for sizes at which loading numba would not pay.
+
+    Examples
+    --------
+    >>> @jit
+    ... def double(x):
+    ...     return 2 * x
+    >>> plain(double)(3)
+    6
+    """
+    return getattr(kernel, "python", None) or getattr(kernel, "py_func", kernel)
+
+
+@cache
 def has_numba() -> bool:
     """Whether kernels are compiled at all; loads numba. Warns once where it cannot be imported."""
     return _numba() is not None
@@ -102,30 +119,33 @@ def _dispatcher(function: Callable[..., Any], options: dict[str, Any]) -> Callab
         return numba.njit(**{**options, "cache": False})(function)
     finally:
         numba.config.CACHE_DIR = before
-    _guard_saving(dispatcher)
+    _guard_cache(dispatcher)
     return dispatcher
 
 
-def _guard_saving(dispatcher: Any) -> None:
-    """A disk that is full or turned read-only costs the next process time, never this call."""
-    cache = getattr(dispatcher, "_cache", None)
-    save = getattr(cache, "save_overload", None)
-    if save is None:
-        return
+def _guard_cache(dispatcher: Any) -> None:
+    """A disk that is full, turned read-only or holds damaged files costs time, never the call."""
+    files = getattr(dispatcher, "_cache", None)
+    for name in ("load_overload", "save_overload"):
+        if hasattr(files, name):
+            setattr(files, name, _guarded(getattr(files, name)))
 
-    def save_overload(signature: Any, data: Any) -> None:
+
+def _guarded(action: Callable[..., Any]) -> Callable[..., Any]:
+    def attempt(*args: Any) -> Any:
         try:
-            save(signature, data)
-        except OSError as error:
+            return action(*args)
+        except (OSError, EOFError, PickleError, ValueError, ImportError, AttributeError) as error:
             _warn_no_cache(error)
+            return None  # to numba: not in the cache
 
-    cache.save_overload = save_overload
+    return attempt
 
 
 def _warn_no_cache(error: Exception) -> None:
     _warn_once(
         "cache",
-        f"compiled kernels cannot be kept on disk ({error}): every process compiles them anew. "
+        f"compiled kernels cannot be kept on disk ({error!r}): every process compiles them anew. "
         "Set MINIGLUON_CACHE_DIR (or NUMBA_CACHE_DIR) to a folder that can be written.",
     )
 

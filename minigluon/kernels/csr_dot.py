@@ -13,7 +13,8 @@
 
 Both operands have one dtype. Sums run over the stored entries in their order; one or two columns
 accumulate in double precision, wider results in the dtype of the result (float16 in float32).
-Few stored entries (a batch of one) stay on numpy, which is as fast there and needs no numba.
+Few stored entries (a batch of one) stay on numpy and sum in the dtype of the result: 1.7 us there
+against 1.3 compiled, but a script that has only such batches never loads numba.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import numpy as np
 from ..storage import Csr, RowSparse
 from . import csr as structure
 from ._jit import jit
-from .distinct import distinct, find
+from .distinct import distinct, find, gather
 
 #: up to this many stored entries numpy does (and numba need not be loaded)
 SMALL = 64
@@ -55,7 +56,7 @@ def _dot(values, indices, indptr, dense, out):
 
 def _dot_few(values, indices, indptr, dense, shape, out):
     if shape[0] == 1 and values.size and values.dtype != np.float16:
-        row = values @ dense.take(indices, axis=0)
+        row = values @ gather(dense, indices)
         if out is None:
             return np.asarray(row, values.dtype).reshape(shape)
         out[...] = row
@@ -67,7 +68,7 @@ def _dot_few(values, indices, indptr, dense, shape, out):
         return result
     wide = np.float32 if values.dtype == np.float16 else values.dtype
     factor = values if dense.ndim == 1 else values[:, None]
-    products = np.multiply(factor, dense.take(indices, axis=0), dtype=wide)
+    products = np.multiply(factor, gather(dense, indices), dtype=wide)
     starts = indptr[:-1]
     filled = (indptr[1:] > starts).nonzero()[0]
     result[filled] = np.add.reduceat(products, starts[filled], axis=0)
@@ -109,7 +110,7 @@ def _dot_transposed_few(csr, dense):
         products = factor * dense
     else:
         row = np.arange(indptr.size - 1).repeat(indptr[1:] - indptr[:-1])
-        products = factor * dense.take(row, axis=0)
+        products = factor * gather(dense, row)
     if indices.size < 2 or (indices[1:] > indices[:-1]).all():
         return indices, products
     rows, slots = distinct(indices, csr.shape[1])
@@ -166,8 +167,12 @@ def dense_dot(dense: np.ndarray, csr: Csr, *, out: np.ndarray | None = None) -> 
         wide = dense_dot(dense.astype(np.float32), csr.with_values(csr.values.astype(np.float32)))
         return _give(wide, np.float16, out)
     result = np.zeros(shape, dense.dtype)
-    dense = np.ascontiguousarray(dense)
-    _dense_dot(dense, csr.values, csr.indices, csr.indptr, result)
+    if csr.values.size <= SMALL:
+        rows, products = _dot_transposed_few(csr, dense.T)
+        result[:, rows] = products.T
+    else:
+        dense = np.ascontiguousarray(dense)
+        _dense_dot(dense, csr.values, csr.indices, csr.indptr, result)
     return _give(result, dense.dtype, out)
 
 
@@ -187,6 +192,8 @@ def dense_dot_transposed(
     if csr.values.dtype == np.float16:
         wide = csr.with_values(csr.values.astype(np.float32))
         return _give(dense_dot_transposed(dense.astype(np.float32), wide), np.float16, out)
+    if csr.values.size <= SMALL:
+        return _give(dot(csr, dense.T).T, dense.dtype, out)
     result = np.empty((dense.shape[0], csr.shape[0]), dense.dtype)
     dense = np.ascontiguousarray(dense)
     _dense_dot_transposed(dense, csr.values, csr.indices, csr.indptr, result)

@@ -7,8 +7,9 @@ possible id with popcount ranks (sorted ids without sorting).
 ======================================  =========================================================
 ``checked_ids(ids, limit)``             int64 ids, or IndexOutOfRange naming the value and the limit
 ``clipped_ids / wrapped_ids``           int64 ids brought into ``[0, limit)``
-``distinct(ids, limit)``                ``(rows, slots)``: ascending distinct ids, ``rows[slots] == ids``
-``find(ids, rows)``                     position of each id in ascending ``rows``, -1 if absent
+``distinct(ids, limit)``                ``(rows, slots)``: ``rows`` ascend, ``rows[slots] == ids``
+``find(ids, rows, limit)``              position of each id in ascending ``rows``, -1 if absent
+``gather(dense, ids)``                  ``dense[ids]``
 ======================================  =========================================================
 """
 
@@ -145,6 +146,13 @@ def find(ids: np.ndarray, rows: np.ndarray, limit: int) -> np.ndarray:
     at[at == rows.size] = 0
     at[rows[at] != ids] = -1
     return at
+
+
+def gather(dense: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """``dense[ids]`` along the first axis, for ids in range."""
+    if dense.flags.c_contiguous:
+        return dense.take(ids, axis=0)  # half the time of dense[ids] for few ids
+    return dense[ids]  # take would first copy all of an array that is not contiguous
 
 
 @jit

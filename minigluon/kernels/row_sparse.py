@@ -87,8 +87,15 @@ def _spread(rsp: RowSparse, rows: np.ndarray) -> np.ndarray:
     if rows.size == rsp.indices.size:
         return rsp.values.copy()
     out = np.zeros((rows.size, *rsp.shape[1:]), rsp.values.dtype)
-    out[rows.searchsorted(rsp.indices)] = rsp.values
+    out[_places(rsp.indices, rows, rsp.shape[0])] = rsp.values
     return out
+
+
+def _places(ids: np.ndarray, rows: np.ndarray, limit: int) -> np.ndarray:
+    """Where ``ids`` are among ``rows``, which hold all of them."""
+    if distinct.uses_bitmap(ids.size, limit):
+        return distinct.find(ids, rows, limit)
+    return rows.searchsorted(ids)
 
 
 def add_n(parts: Sequence[RowSparse]) -> RowSparse:
@@ -104,19 +111,19 @@ def add_n(parts: Sequence[RowSparse]) -> RowSparse:
     rows = _distinct_rows(np.concatenate([p.indices for p in parts]), first.shape[0])
     total = np.zeros((rows.size, *first.shape[1:]), first.values.dtype)
     for part in parts:
-        total[rows.searchsorted(part.indices)] += part.values
+        total[_places(part.indices, rows, first.shape[0])] += part.values
     return RowSparse(total, rows, first.shape)
 
 
 def multiply_dense(rsp: RowSparse, dense: np.ndarray) -> RowSparse:
     """``rsp * dense`` on the rows of ``rsp``; a zero times infinity that is absent stays zero."""
-    return rsp.with_values(rsp.values * dense.take(rsp.indices, axis=0))
+    return rsp.with_values(rsp.values * distinct.gather(dense, rsp.indices))
 
 
 def divide_dense(rsp: RowSparse, dense: np.ndarray) -> RowSparse:
     """``rsp / dense`` on the rows of ``rsp``."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return rsp.with_values(rsp.values / dense.take(rsp.indices, axis=0))
+        return rsp.with_values(rsp.values / distinct.gather(dense, rsp.indices))
 
 
 def add_dense(rsp: RowSparse, dense: np.ndarray, *, out: np.ndarray | None = None) -> np.ndarray:
@@ -187,7 +194,7 @@ def retain(rsp: RowSparse, ids: np.ndarray, *, absent: bool = False) -> RowSpars
     stored = at >= 0
     if not stored.all():
         ids, at = ids[stored], at[stored]
-    return RowSparse(rsp.values.take(at, axis=0), ids, rsp.shape)
+    return RowSparse(distinct.gather(rsp.values, at), ids, rsp.shape)
 
 
 def retain_gradient(g: np.ndarray | RowSparse, ids: np.ndarray) -> RowSparse:
@@ -195,18 +202,18 @@ def retain_gradient(g: np.ndarray | RowSparse, ids: np.ndarray) -> RowSparse:
     ids = _distinct_rows(ids, g.shape[0])
     if type(g) is RowSparse:
         return RowSparse(lookup(g, ids), ids, g.shape)
-    return RowSparse(g.take(ids, axis=0), ids, g.shape)
+    return RowSparse(distinct.gather(g, ids), ids, g.shape)
 
 
 def lookup(rsp: RowSparse, ids: np.ndarray) -> np.ndarray:
     """``densify(rsp)[ids]`` for int64 ``ids`` of any shape, in range; rows not stored are zero."""
     if rsp.indices.size == rsp.shape[0]:
-        return rsp.values.take(ids, axis=0)
+        return distinct.gather(rsp.values, ids)
     shape = (*ids.shape, *rsp.shape[1:])
     if rsp.indices.size == 0:
         return np.zeros(shape, rsp.values.dtype)
     at = distinct.find(ids.ravel(), rsp.indices, rsp.shape[0])
-    out = rsp.values.take(at, axis=0, mode="clip")
+    out = distinct.gather(rsp.values, np.maximum(at, 0))
     out[at < 0] = 0
     return out.reshape(shape)
 
@@ -217,11 +224,10 @@ def take(dense: np.ndarray, ids: np.ndarray, mode: str = "clip") -> np.ndarray:
     if mode == "wrap":
         ids = distinct.wrapped_ids(ids, limit)
     elif mode == "clip":
-        ids = distinct.as_ids(ids).reshape(ids.shape)
-        return dense.take(ids, axis=0, mode="clip")
+        ids = distinct.clipped_ids(ids, limit)
     else:
         ids = distinct.checked_ids(ids, limit).reshape(ids.shape)
-    return dense.take(ids, axis=0)
+    return distinct.gather(dense, ids)
 
 
 def scatter_rows(ids: np.ndarray, g: np.ndarray, limit: int) -> RowSparse:
@@ -254,7 +260,7 @@ def scatter_rows_dense(
 
 def _add_rows(slots: np.ndarray, g: np.ndarray, out: np.ndarray) -> np.ndarray:
     """``out[slots[k]] += g[k]``, one after the other."""
-    plain = g.size <= SMALL or not out.flags.c_contiguous or not _jit.has_numba()
+    plain = g.size <= max(SMALL, 0) or not out.flags.c_contiguous or not _jit.has_numba()
     if g.dtype == np.float16:
         wide = np.zeros(out.shape, np.float32)
         np.add.at(wide, slots, g)

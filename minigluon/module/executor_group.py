@@ -83,42 +83,37 @@ class DataParallelExecutorGroup:
 
     def bind_exec(self, data_shapes, label_shapes, shared_group=None, reshape=False):
         """Make an executor for every context, or go back to those made for these shapes before."""
-        label_shapes = [d for d in label_shapes or () if d.name in self.arg_names]
-        layouts = [DataDesc.get_batch_axis(desc.layout) for desc in (*data_shapes, *label_shapes)]
-        batch_size, slices = self.decide_slices(data_shapes, label_shapes)
-        key = tuple((desc.name, tuple(desc.shape)) for desc in (*data_shapes, *label_shapes))
+        label_shapes = label_shapes or []
+        inputs = [*data_shapes, *(d for d in label_shapes if d.name in self.arg_names)]
+        batch_size, slices = self.decide_slices(inputs)
+        key = tuple([(desc.name, tuple(desc.shape)) for desc in inputs])
         execs = self._bound.get(key)
         if execs is None:
-            shares = [
-                {
-                    desc.name: _share(desc.shape, axis, part)
-                    for desc, axis in zip((*data_shapes, *label_shapes), layouts, strict=True)
-                }
-                for part in slices
-            ]
+            shapes = [{desc.name: _share(desc, part) for desc in inputs} for part in slices]
+            shared = self.execs if reshape else shared_group.execs if shared_group else None
             if reshape:
-                execs = self._reshaped(shares)
-            else:
-                types = {desc.name: desc.dtype for desc in (*data_shapes, *label_shapes)}
-                execs = [self._bind(i, s, types, shared_group) for i, s in enumerate(shares)]
+                self._check_parameters(shapes[0])
+            types = {desc.name: desc.dtype for desc in inputs}
+            execs = [
+                self._bind(i, mine, types, shared[i] if shared else None)
+                for i, mine in enumerate(shapes)
+            ]
             for monitor in self._monitors:
                 for executor in execs:
                     monitor.install(executor)
-        if not reshape:
-            self._bound.clear()
-        elif len(self._bound) >= _KEPT_SHAPES:
-            del self._bound[next(k for i, k in enumerate(self._bound) if i)]
+        if len(self._bound) >= _KEPT_SHAPES:
+            del self._bound[next(iter(self._bound))]
         self._bound[key] = execs
         self.execs, self.batch_size, self.slices = execs, batch_size, slices
         self.data_shapes, self.label_shapes = data_shapes, label_shapes or None
-        self.data_layouts = layouts[: len(data_shapes)]
-        self.label_layouts = layouts[len(data_shapes) :]
+        self.data_layouts = [DataDesc.get_batch_axis(desc.layout) for desc in data_shapes]
+        self.label_layouts = [DataDesc.get_batch_axis(desc.layout) for desc in label_shapes]
         self._collect_arrays()
 
-    def decide_slices(self, data_shapes, label_shapes=()):
+    def decide_slices(self, data_shapes):
         """The size of the batch, and the part of it that each context gets."""
         batch_size = None
-        for desc in (*data_shapes, *label_shapes):
+        for desc in data_shapes:
             axis = DataDesc.get_batch_axis(desc.layout)
             if axis < 0:
                 continue
@@ -126,11 +121,10 @@ class DataParallelExecutorGroup:
             if batch_size is None:
                 batch_size = size
             if size != batch_size:
-                given = {d.name: tuple(d.shape) for d in (*data_shapes, *label_shapes)}
                 raise ModuleError(
                     f"all data must have the same batch size: batch_size = {batch_size}, "
                     f"but {desc.name} has shape {tuple(desc.shape)}.\n"
-                    f"  received  {given}\n"
+                    f"  received  {_shown({d.name: tuple(d.shape) for d in data_shapes})}\n"
                     "  expected  the same size along each input's batch axis (N of its layout)\n"
                     "  fix       reshape the input, or give its DataDesc the right layout"
                 )
@@ -138,11 +132,12 @@ class DataParallelExecutorGroup:
             return 0, [slice(None)] * len(self.contexts)
         return batch_size, _split_input_slice(batch_size, self.workload)
 
-    def _bind(self, i: int, shapes: dict[str, Any], types: dict[str, Any], shared: Any) -> Any:
-        """A new executor for context ``i``, on the parameters of ``shared`` if that is not None."""
+    def _bind(self, i: int, shapes: Any, types: Any, shared: Any) -> Any:
+        """A new executor for context ``i``, on the arrays of ``shared`` that fit."""
         sharing = {}
         if shared is not None:
-            sharing = {"shared_exec": shared.execs[i], "shared_arg_names": self.param_names}
+            names = [*self.param_names, *self.aux_names, *self.state_names]
+            sharing = {"shared_exec": shared, "shared_arg_names": names, "shared_buffer": {}}
         return self.symbol.simple_bind(
             ctx=self.contexts[i],
             grad_req=self.grad_req,
@@ -152,23 +147,18 @@ class DataParallelExecutorGroup:
             **shapes,
         )
 
-    def _reshaped(self, shares: list[dict[str, Any]]) -> list[Any]:
-        """Executors for other shapes on the same parameters."""
-        first = next(iter(self._bound.values()))
-        known = first[0].arg_dict
-        shapes, _, _ = self.symbol.infer_shape(**shares[0])
+    def _check_parameters(self, inputs: dict[str, Any]) -> None:
+        """Raise unless inputs of these shapes go with the parameters there are."""
+        known = self.execs[0].arg_dict
+        shapes, _, _ = self.symbol.infer_shape(**inputs)
         for name, shape in zip(self.arg_names, shapes or (), strict=shapes is not None):
             if name in self.param_names and known[name].shape != tuple(shape):
                 raise ShapeError(
                     f"Module: inputs of these shapes do not fit the parameters.\n"
-                    f"  received  {', '.join(f'{k} {v}' for k, v in shares[0].items())}\n"
+                    f"  received  {_shown(inputs)}\n"
                     f"  expected  shapes for which {name} is {known[name].shape}, not {shape}\n"
                     "  fix       change the data, or bind a new module for such inputs"
                 )
-        return [
-            executor.reshape(partial_shaping=True, allow_up_sizing=True, **share)
-            for executor, share in zip(first, shares, strict=True)
-        ]
 
     def reshape(self, data_shapes, label_shapes):
         """Change the shapes of inputs; parameters, gradients and states of the optimizer stay."""
@@ -184,8 +174,9 @@ class DataParallelExecutorGroup:
         self.data_arrays = [
             list(zip(self.slices, [a[name] for a in args], strict=True)) for name in self.data_names
         ]
+        # a label the symbol does not have is known to metrics only
         self.label_arrays = [
-            list(zip(self.slices, [a[name] for a in args], strict=True))
+            list(zip(self.slices, [a[name] for a in args], strict=True)) if name in args[0] else []
             for name in self.label_names
         ] or None
         self.state_arrays = [[a[name] for a in args] for name in self.state_names]
@@ -200,7 +191,7 @@ class DataParallelExecutorGroup:
         # What the hot path of a single context walks over, ready made
         self._only = execs[0] if len(execs) == 1 else None
         self._data_targets = [args[0][name] for name in self.data_names]
-        self._label_targets = [args[0][name] for name in self.label_names]
+        self._label_targets = [args[0].get(name) for name in self.label_names]
         self.update_lists = None
         if self._only is not None and self.for_training:
             updated = [
@@ -270,7 +261,8 @@ class DataParallelExecutorGroup:
                 hand_over(source, target)
             if label:
                 for source, target in zip(label, self._label_targets, strict=False):
-                    hand_over(source, target)
+                    if target is not None:
+                        hand_over(source, target)
             self._only.forward(is_train=is_train)
             return
         _scatter(data_batch.data, self.data_arrays, self.data_layouts)
@@ -391,12 +383,16 @@ def _cut(array: Any, axis: int, part: slice) -> Any:
     return nd.slice_axis(array, axis=axis, begin=part.start, end=part.stop)
 
 
-def _share(shape: Any, axis: int, part: slice) -> tuple[int, ...]:
-    """The shape of the part of an array that one context gets."""
-    shape = list(shape)
+def _share(desc: Any, part: slice) -> tuple[int, ...]:
+    """The shape of the part of an input that one context gets."""
+    shape, axis = list(desc.shape), DataDesc.get_batch_axis(desc.layout)
     if axis >= 0 and part.stop is not None:
         shape[axis] = part.stop - part.start
     return tuple(shape)
+
+
+def _shown(shapes: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {shape}" for name, shape in shapes.items())
 
 
 def _named(names: list[str], values: Any) -> dict[str, Any]:

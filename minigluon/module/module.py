@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import warnings
 from typing import Any
@@ -25,21 +24,13 @@ from ..ndarray.serialize import read_file, write_file
 from .base_module import (
     _UNIFORM,
     BaseModule,
+    _as_desc,
     _check_input_names,
     _parse_data_desc,
 )
 from .errors import ModuleError
 from .executor_group import DataParallelExecutorGroup
-
-# Their output does not depend on the label, which is asked for to make the gradient only
-_LABELLED = {
-    "SoftmaxOutput": 1,
-    "Softmax": 1,
-    "LinearRegressionOutput": 1,
-    "LogisticRegressionOutput": 1,
-    "MAERegressionOutput": 1,
-    "SVMOutput": 1,
-}
+from .inputs import described, labels_of_losses, of_batch
 
 
 class Module(BaseModule):
@@ -107,7 +98,7 @@ class Module(BaseModule):
         ):
             _check_input_names(symbol, names, kind, throw)
         inputs = {*self._data_names, *self._label_names, *self._state_names}
-        inputs |= _labels_of_losses(symbol)
+        inputs |= labels_of_losses(symbol)
         self._param_names = [name for name in symbol.list_arguments() if name not in inputs]
         self._aux_names = symbol.list_auxiliary_states()
         self._output_names = symbol.list_outputs()
@@ -503,9 +494,9 @@ class Module(BaseModule):
         data_shapes, label_shapes = self._input_shapes
         label = getattr(data_batch, "label", None)
         if [array.shape for array in data_batch.data] != data_shapes or (
-            label and label_shapes and [array.shape for array in label] != label_shapes
+            label and [array.shape for array in label] != label_shapes and label_shapes
         ):
-            self.reshape(*self._shapes_of(data_batch))
+            self._fit_to(data_batch)
         self._exec_group.forward(data_batch, is_train)
 
     def backward(self, out_grads=None):
@@ -607,31 +598,25 @@ class Module(BaseModule):
                 continue
             self._kvstore.row_sparse_pull(name, arrays, row_ids=[rows] * len(arrays))
 
-    def _shapes_of(self, batch):
-        """The shapes of a batch as ``DataDesc``: its own, or the bound ones with other sides."""
-        data = getattr(batch, "provide_data", None) or [
-            DataDesc(desc.name, array.shape, desc.dtype, desc.layout)
-            for desc, array in zip(self._data_shapes, batch.data, strict=True)
-        ]
-        label = getattr(batch, "provide_label", None)
-        if not label and self._label_shapes:
-            arrays = getattr(batch, "label", None)
-            if arrays:
-                label = [
-                    DataDesc(desc.name, array.shape, desc.dtype, desc.layout)
-                    for desc, array in zip(self._label_shapes, arrays, strict=True)
-                ]
-            else:
-                label = [self._with_batch_of(data[0], desc) for desc in self._label_shapes]
-        return data, label
-
-    def _with_batch_of(self, data, label):
-        """A label's description for the batch size that a data input has."""
-        axes = [DataDesc.get_batch_axis(desc.layout) for desc in (data, label)]
-        shape = list(label.shape)
-        if min(axes) >= 0:
-            shape[axes[1]] = data.shape[axes[0]]
-        return DataDesc(label.name, tuple(shape), label.dtype, label.layout)
+    def _fit_to(self, batch):
+        """Bind to the shapes of a batch: those it declares, or those its arrays have."""
+        data, label = batch.data, getattr(batch, "label", None)
+        if len(data) != len(self._data_shapes):
+            raise ValueError(
+                "forward: wrong number of data arrays.\n"
+                f"  received  {len(data)}\n"
+                f"  expected  {len(self._data_shapes)}: {', '.join(self._data_names)}\n"
+                "  fix       give the batch one array for each of the module's data_names"
+            )
+        data_shapes = getattr(batch, "provide_data", None) or described(self._data_shapes, data)
+        label_shapes = getattr(batch, "provide_label", None) or self._label_shapes
+        if label_shapes is self._label_shapes and label_shapes:
+            label_shapes = (
+                described(label_shapes, label)
+                if label
+                else [of_batch(desc, _as_desc(data_shapes[0])) for desc in label_shapes]
+            )
+        self.reshape(data_shapes, label_shapes)
 
     def _joined(self, batches):
         """One batch of those for each context."""
@@ -646,22 +631,6 @@ class Module(BaseModule):
             )
         )
         return DataBatch(data, label)
-
-
-def _labels_of_losses(symbol: Any) -> set[str]:
-    """The variables that loss heads take as labels.
-
-    They are no parameters even if a module does not name them, as for prediction only.
-    """
-    nodes = json.loads(symbol.tojson())["nodes"]
-    found = set()
-    for node in nodes:
-        position = _LABELLED.get(node["op"])
-        if position is not None and position < len(node["inputs"]):
-            label = nodes[node["inputs"][position][0]]
-            if label["op"] == "null":
-                found.add(label["name"])
-    return found
 
 
 def _zeros_like(names: list[str], arrays: list[list[Any]]) -> dict[str, Any]:

@@ -36,7 +36,10 @@ def normalise(key: Any, shape: tuple[int, ...]) -> tuple[tuple[Any, ...], bool]:
             part = int(part)
         else:
             part = _index_array(part)
-            advanced = True
+            if part.ndim:
+                advanced = True
+            else:
+                part = int(part)
         normal.append(part)
     _check(normal, shape, key)
     if not advanced and shape:

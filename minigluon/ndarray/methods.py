@@ -35,7 +35,7 @@ BINARY = (
     Binary("mul", "broadcast_mul", "_mul_scalar", "_mul_scalar", "_Mul", "_MulScalar", "_MulScalar"),
     Binary("truediv", "broadcast_div", "_div_scalar", "_rdiv_scalar", "_Div", "_DivScalar", "_RDivScalar"),
     Binary("mod", "broadcast_mod", "_mod_scalar", "_rmod_scalar", "_Mod", "_ModScalar", "_RModScalar"),
-    Binary("pow", "broadcast_power", "_power_scalar", "_rpower_scalar", "_Power", "_PowerScalar", "_rpower_scalar"),
+    Binary("pow", "broadcast_power", "_power_scalar", "_rpower_scalar", "_Power", "_PowerScalar", "_rpower_scalar", inplace=False),
 )
 COMPARISONS = tuple([
     Binary(name, f"broadcast_{word}", f"_{word}_scalar", "", f"_{word}", f"_{word}_scalar", "", inplace=False)
@@ -77,24 +77,33 @@ def install(
     ``binary(row, reflected)`` and ``inplace(row)`` make the methods of arithmetic; without them
     they call the functions of ``namespace`` that the row names for symbols.
     """
-    make = binary or _through(namespace, cls)
+    install_arithmetic(cls, binary or _through(namespace, cls), inplace)
+    _attach(cls, "__neg__", _negative(namespace, symbolic=binary is None))
+    _attach(cls, "__abs__", fluent_method("abs", namespace))
+    for name in fluent:
+        _attach(cls, name, fluent_method(name, namespace))
 
-    def attach(name: str, method: Method) -> None:
-        if name not in vars(cls):
-            method.__name__, method.__qualname__ = name, f"{cls.__name__}.{name}"
-            setattr(cls, name, method)
 
+def install_arithmetic(
+    cls: type,
+    binary: Callable[[Binary, bool], Method],
+    inplace: Callable[[Binary], Method] | None = None,
+) -> None:
+    """Give a class the binary operators of the table, made by these makers."""
     for row in (*BINARY, *COMPARISONS):
         for name in filter(None, (row.name, _OLD_NAMES.get(row.name))):
-            attach(f"__{name}__", make(row, False))
+            _attach(cls, f"__{name}__", binary(row, False))
             if row.reflected:
-                attach(f"__r{name}__", make(row, True))
+                _attach(cls, f"__r{name}__", binary(row, True))
             if inplace and row.inplace:
-                attach(f"__i{name}__", inplace(row))
-    attach("__neg__", _negative(namespace, symbolic=binary is None))
-    attach("__abs__", fluent_method("abs", namespace))
-    for name in fluent:
-        attach(name, fluent_method(name, namespace))
+                _attach(cls, f"__i{name}__", inplace(row))
+
+
+def _attach(cls: type, name: str, method: Method) -> None:
+    """Make a function a method of the class, unless the class itself (not a parent) has it."""
+    if name not in vars(cls):
+        method.__name__, method.__qualname__ = name, f"{cls.__name__}.{name}"
+        setattr(cls, name, method)
 
 
 def fluent_method(name: str, namespace: Any) -> Method:

@@ -124,7 +124,7 @@ class NDArray:
 
     def detach(self) -> NDArray:
         """The same values, sharing memory, through which no gradient flows."""
-        return _wrap_as(type(self), self._data, self._ctx)
+        return wrap_as(type(self), self._data, self._ctx)
 
     def backward(
         self, out_grad: NDArray | None = None, retain_graph: bool = False, train_mode: bool = True
@@ -168,7 +168,7 @@ class NDArray:
         """A copy with memory of its own."""
         if self._is_recorded():
             return _run("_copy", self)
-        return _wrap_as(type(self), self._data.copy(), self._ctx)
+        return wrap_as(type(self), self._data.copy(), self._ctx)
 
     def copyto(self, other: NDArray | Context) -> NDArray | bool:
         """Copy the values into an array of the same shape, or to a context; returns the copy.
@@ -277,7 +277,7 @@ class NDArray:
             yield self[k]
 
     def __copy__(self) -> NDArray:
-        return _wrap_as(type(self), self._data.copy(), self._ctx)
+        return wrap_as(type(self), self._data.copy(), self._ctx)
 
     def __deepcopy__(self, memo: Any) -> NDArray:
         return self.__copy__()
@@ -481,7 +481,8 @@ def wrap_dense(data: np.ndarray, ctx: Context | None) -> NDArray:
     return array
 
 
-def _wrap_as(cls: type, data: Any, ctx: Context | None) -> Any:
+def wrap_as(cls: type, data: Any, ctx: Context | None) -> Any:
+    """An array of a class that fits the storage, not on the tape."""
     array = new(cls)
     array._data, array._entry, array._ctx = data, None, ctx
     return array

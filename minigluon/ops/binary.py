@@ -1,20 +1,18 @@
-"""Operators on two arrays, element by element, and on an array and a number.
-
-Each function of two numbers makes up to four families: ``elemwise_*`` or ``_name`` (equal shapes),
-``broadcast_*``, ``_*_scalar`` and, if it is not symmetric, ``_r*_scalar`` with the number first.
-"""
+"""Operators on two arrays, element by element: of equal shapes, and with broadcasting."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from .. import storage
 from ..base import ShapeError
-from ..core.attributes import Scalar
 from ..core.infer import all_same, broadcast
-from ..core.op import Op, op
+from ..core.op import Op, op, registry
+from ..kernels import csr_arithmetic, row_sparse
 
 # ---- functions of two arrays; ufunc contract, whole numbers stay whole numbers
 
@@ -84,17 +82,27 @@ def _as_operand_dtype(ufunc: np.ufunc) -> Callable[..., Any]:
 # ---- arrays of equal shapes, and arrays that broadcast
 
 
-def _declare_equal_shapes(name: str, function: Any, formula: str, aliases: tuple[str, ...]) -> Op:
+def _declare_equal_shapes(name: str, key: str, aliases: tuple[str, ...]) -> Op:
+    function, formula = FUNCTIONS[key]
+
     def kernel(lhs, rhs, *, out=None):
         if lhs.shape != rhs.shape:
             raise _unequal(name, lhs, rhs)
         return function(lhs, rhs, out=out)
 
     kernel.__name__ = name
-    kernel.__doc__ = f"Elementwise ``{formula}`` of arrays of equal shapes."
-    declared: Op = op(kernel, aliases=aliases, inplace=True)
+    kernel.__doc__ = _document(key, f"Elementwise ``{formula}`` of arrays of equal shapes.")
+    gradient = _GRADIENTS.get(key, "zero")
+    zero = "zero" if gradient == "zero" else None
+    declared: Op = op(kernel, aliases=aliases, inplace=True, grad=zero)
     declared.shape(all_same)
+    if zero is None:
+        declared.grad(_plain(gradient))
     return declared
+
+
+def _document(key: str, first: str) -> str:
+    return f"{first}\n\n{_NOTES[key]}" if key in _NOTES else first
 
 
 def _unequal(name: str, lhs: Any, rhs: Any) -> ShapeError:
@@ -105,17 +113,21 @@ def _unequal(name: str, lhs: Any, rhs: Any) -> ShapeError:
     )
 
 
-def _declare_broadcasting(
-    name: str, function: Any, formula: str, aliases: tuple[str, ...] = ()
-) -> Op:
+def _declare_broadcasting(key: str, aliases: tuple[str, ...]) -> Op:
+    function, formula = FUNCTIONS[key]
+
     def kernel(lhs, rhs, *, out=None):
         return function(lhs, rhs, out=out)
 
-    kernel.__name__ = name
-    kernel.__doc__ = f"Elementwise ``{formula}`` with broadcasting."
-    declared: Op = op(kernel, aliases=aliases)
+    kernel.__name__ = f"broadcast_{key}"
+    kernel.__doc__ = _document(key, f"Elementwise ``{formula}`` with broadcasting.")
+    gradient = _GRADIENTS.get(key, "zero")
+    zero = "zero" if gradient == "zero" else None
+    declared: Op = op(kernel, aliases=aliases, grad=zero)
     declared.dense = function
     declared.shape(_broadcast_shape)
+    if zero is None:
+        declared.grad(_summed(gradient))
     return declared
 
 
@@ -123,69 +135,265 @@ def _broadcast_shape(s: Any) -> None:
     s.out = broadcast(s.lhs, s.rhs)
 
 
-# ---- an array and a number
+# ---- the table: name of the equal-shape operator, its aliases, name of the broadcasting one
 
-_constants: dict[Any, np.ndarray] = {}
+FUNCTIONS: dict[str, tuple[Any, str]] = {
+    "add": (np.add, "lhs + rhs"),
+    "sub": (np.subtract, "lhs - rhs"),
+    "mul": (np.multiply, "lhs * rhs"),
+    "div": (divide, "lhs / rhs"),
+    "mod": (modulo, "lhs % rhs"),
+    "power": (power, "lhs ** rhs"),
+    "maximum": (np.maximum, "max(lhs, rhs)"),
+    "minimum": (np.minimum, "min(lhs, rhs)"),
+    "hypot": (hypot, "sqrt(lhs**2 + rhs**2)"),
+    "equal": (_as_operand_dtype(np.equal), "lhs == rhs"),
+    "not_equal": (_as_operand_dtype(np.not_equal), "lhs != rhs"),
+    "greater": (_as_operand_dtype(np.greater), "lhs > rhs"),
+    "greater_equal": (_as_operand_dtype(np.greater_equal), "lhs >= rhs"),
+    "lesser": (_as_operand_dtype(np.less), "lhs < rhs"),
+    "lesser_equal": (_as_operand_dtype(np.less_equal), "lhs <= rhs"),
+    "logical_and": (_as_operand_dtype(np.logical_and), "lhs and rhs"),
+    "logical_or": (_as_operand_dtype(np.logical_or), "lhs or rhs"),
+    "logical_xor": (_as_operand_dtype(np.logical_xor), "one of lhs and rhs, not both"),
+}
+_EQUAL_SHAPES = {
+    "elemwise_add": ("add", ("_Plus", "_add", "_plus", "_sparse_elemwise_add")),
+    "elemwise_sub": ("sub", ("_Minus", "_minus", "_sub", "_sparse_elemwise_sub")),
+    "elemwise_mul": ("mul", ("_Mul", "_mul", "_sparse_elemwise_mul")),
+    "elemwise_div": ("div", ("_Div", "_div", "_sparse_elemwise_div")),
+    "_mod": ("mod", ("_Mod",)),
+    "_power": ("power", ("_Power",)),
+    "_maximum": ("maximum", ("_Maximum",)),
+    "_minimum": ("minimum", ("_Minimum",)),
+    "_hypot": ("hypot", ("_Hypot",)),
+    "_equal": ("equal", ("_Equal",)),
+    "_not_equal": ("not_equal", ("_Not_Equal",)),
+    "_greater": ("greater", ("_Greater",)),
+    "_greater_equal": ("greater_equal", ("_Greater_Equal",)),
+    "_lesser": ("lesser", ("_Lesser",)),
+    "_lesser_equal": ("lesser_equal", ("_Lesser_Equal",)),
+    "_logical_and": ("logical_and", ("_Logical_And",)),
+    "_logical_or": ("logical_or", ("_Logical_Or",)),
+    "_logical_xor": ("logical_xor", ("_Logical_Xor",)),
+}
+_BROADCASTING = {
+    "add": ("broadcast_plus", "_sparse_broadcast_add", "_sparse_broadcast_plus"),
+    "sub": ("broadcast_minus", "_sparse_broadcast_sub", "_sparse_broadcast_minus"),
+    "mul": ("_sparse_broadcast_mul",),
+    "div": ("_sparse_broadcast_div",),
+    "maximum": ("_npi_maximum",),
+    "minimum": ("_npi_minimum",),
+}
+#: gradients for lhs and rhs, before they are summed over broadcast axes
+_GRADIENTS: dict[str, Any] = {
+    "add": lambda F, g, a, b, y: (g, g),
+    "sub": lambda F, g, a, b, y: (g, F.negative(g)),
+    "mul": lambda F, g, a, b, y: (g * b, g * a),
+    "div": lambda F, g, a, b, y: (g / b, F.negative(g * (y / b))),
+    "mod": lambda F, g, a, b, y: (g, F.negative(g * F.floor(a / b))),
+    "power": lambda F, g, a, b, y: (g * (b * a ** (b - 1)), g * (y * F.log(a))),
+    "maximum": lambda F, g, a, b, y: (g * (a >= b), g * (a < b)),
+    "minimum": lambda F, g, a, b, y: (g * (a <= b), g * (a > b)),
+    "hypot": lambda F, g, a, b, y: (g * (a / y), g * (b / y)),
+}
+_NOTES = {
+    "div": "Whole numbers are cut towards zero.",
+    "mod": "The remainder has the sign of ``rhs``; it is 0 where ``rhs`` is.",
+    "maximum": "NaN propagates. Where both are equal the gradient goes to ``lhs``.",
+    "minimum": "NaN propagates. Where both are equal the gradient goes to ``lhs``.",
+}
 
 
-def constant(dtype: np.dtype[Any], value: float) -> np.ndarray:
-    """The number as a 0-d array of the dtype, kept: cheaper for ufuncs than a Python number.
+def _plain(gradient: Any) -> Any:
+    def rule(F, g, lhs, rhs, *, out):
+        return gradient(F, g, lhs, rhs, out)
 
-    Whole dtypes take the whole part, and what does not fit wraps around.
-    """
-    key = (dtype, value or repr(value))  # 0.0 and -0.0 are equal keys otherwise
-    found = _constants.get(key)
-    if found is None:
-        if len(_constants) > 4096:
-            _constants.clear()
-        if dtype.kind == "f":
-            with np.errstate(over="ignore"):
-                found = np.array(value, np.float64).astype(dtype)
-        else:
-            bits = 8 * dtype.itemsize
-            whole = int(value) if np.isfinite(value) else 0
-            found = np.array(whole % 2**bits, np.uint64).astype(dtype)
-        _constants[key] = found
-    return found
+    return rule
 
 
-def computing_dtype(dtype: np.dtype[Any], is_int: bool) -> np.dtype[Any]:
-    """The dtype an operator of an array and a number works in: the array's, if that is real.
+def _summed(gradient: Any) -> Any:
+    def rule(F, g, lhs, rhs, *, out):
+        left, right = gradient(F, g, lhs, rhs, out)
+        return F._sum_to(left, lhs), F._sum_to(right, rhs)
 
-    Whole numbers stay so if the number ``is_int`` (as by default), and become float64 if not.
-    """
-    if dtype.kind == "f":
-        return dtype
-    if not is_int:
-        return np.dtype(np.float64)
-    return np.dtype(np.int64) if dtype.kind == "b" else dtype
+    return rule
 
 
-def _declare_scalar(
-    name: str, function: Any, formula: str, aliases: tuple[str, ...], reverse: bool = False
-) -> Op:
-    def kernel(data, *, scalar: Scalar = 1.0, is_int: bool = True, out=None):
-        dtype = data.dtype
-        if dtype.kind != "f":
-            dtype = computing_dtype(dtype, is_int)
-            data = data.astype(dtype, copy=False)
-        if reverse:
-            return function(constant(dtype, scalar), data, out=out)
-        return function(data, constant(dtype, scalar), out=out)
+for _name, (_function, _aliases) in _EQUAL_SHAPES.items():
+    _declare_equal_shapes(_name, _function, _aliases)
+for _function in FUNCTIONS:
+    _declare_broadcasting(_function, _BROADCASTING.get(_function, ()))
 
-    kernel.__name__ = name
-    kernel.__doc__ = (
-        f"Elementwise ``{formula}``.\n\nInteger arrays stay integer and take the whole part of "
-        "``scalar``, unless ``is_int=False``: then they are computed with as float64."
+
+# ---- sparse rows
+
+_add, _sub = registry["elemwise_add"], registry["elemwise_sub"]
+_mul, _div = registry["elemwise_mul"], registry["elemwise_div"]
+
+
+def _row(declared: Op, signature: str, function: Any, **options: Any) -> None:
+    """A sparse kernel that is a plain function of two storages; ``out`` is not filled."""
+
+    def kernel(lhs, rhs, *, out=None):
+        if lhs.shape != rhs.shape:
+            raise _unequal(declared.name, lhs, rhs)
+        return function(lhs, rhs)
+
+    declared.kernel(signature, **options)(kernel)
+
+
+def _swapped(function: Any) -> Any:
+    return lambda lhs, rhs: function(rhs, lhs)
+
+
+_add.runs_dense("default default -> default")
+_row(_add, "csr csr -> csr", csr_arithmetic.add)
+_row(_add, "row_sparse row_sparse -> row_sparse", row_sparse.add)
+_row(_add, "csr default -> default", csr_arithmetic.add_dense)
+_row(_add, "default csr -> default", _swapped(csr_arithmetic.add_dense))
+_row(_add, "row_sparse default -> default", row_sparse.add_dense)
+_row(_add, "default row_sparse -> default", _swapped(row_sparse.add_dense))
+
+_row(_sub, "csr csr -> csr", csr_arithmetic.subtract)
+_row(_sub, "row_sparse row_sparse -> row_sparse", row_sparse.subtract)
+_row(_sub, "csr default -> default", csr_arithmetic.subtract_dense)
+_row(_sub, "default csr -> default", csr_arithmetic.dense_subtract)
+_row(_sub, "row_sparse default -> default", row_sparse.subtract_dense)
+_row(_sub, "default row_sparse -> default", row_sparse.dense_subtract)
+
+_mul.grad(stype="default")
+_row(_mul, "csr csr -> csr", csr_arithmetic.multiply)
+_row(_mul, "row_sparse row_sparse -> row_sparse", row_sparse.multiply)
+_row(_mul, "csr default -> csr", csr_arithmetic.multiply_dense)
+_row(_mul, "default csr -> csr", _swapped(csr_arithmetic.multiply_dense))
+_row(_mul, "row_sparse default -> row_sparse", row_sparse.multiply_dense)
+_row(_mul, "default row_sparse -> row_sparse", _swapped(row_sparse.multiply_dense))
+
+for _declared in (_div, registry["_power"]):
+    _declared.runs_dense("row_sparse row_sparse -> default")
+    _declared.runs_dense(
+        "csr|row_sparse default -> default", "default csr|row_sparse -> default", mode="fcompute"
     )
-    declared: Op = op(kernel, aliases=aliases, inplace=True)
-    declared.shape(all_same)
-    declared.dtype(_scalar_dtype)
-    return declared
+
+for _name, _ufunc in (("_maximum", np.maximum), ("_minimum", np.minimum), ("_hypot", hypot)):
+    _row(registry[_name], "csr csr -> csr", partial(csr_arithmetic.union, _ufunc))
+    _row(registry[_name], "row_sparse row_sparse -> row_sparse", partial(row_sparse.union, _ufunc))
 
 
-def _scalar_dtype(t: Any, *, is_int: bool, **_: Any) -> None:
-    if t.data is not None:
-        t.out = computing_dtype(t.data, is_int)
-    elif t.out is not None:
-        t.data = t.out
+def _broadcasting_row(name: str, signature: str, function: Any) -> None:
+    """A kernel for a csr matrix and a dense array that broadcasts to it."""
+    declared = registry[name]
+    dense_first = signature.startswith("default")
+    given = signature.split()[-1]
+
+    def kernel(lhs, rhs, *, out=None):
+        matrix, dense = (rhs, lhs) if dense_first else (lhs, rhs)
+        if (
+            dense.shape != matrix.shape
+            and np.broadcast_shapes(lhs.shape, rhs.shape) != matrix.shape
+        ):
+            result = declared.dense(storage.densify(lhs), storage.densify(rhs))
+            return storage.cast(result, given)
+        return function(lhs, rhs)
+
+    declared.kernel(signature)(kernel)
+
+
+_broadcasting_row("broadcast_add", "csr default -> default", csr_arithmetic.add_dense)
+_broadcasting_row("broadcast_add", "default csr -> default", _swapped(csr_arithmetic.add_dense))
+_broadcasting_row("broadcast_sub", "csr default -> default", csr_arithmetic.subtract_dense)
+_broadcasting_row("broadcast_sub", "default csr -> default", csr_arithmetic.dense_subtract)
+_broadcasting_row("broadcast_mul", "csr default -> csr", csr_arithmetic.multiply_dense)
+_broadcasting_row("broadcast_div", "csr default -> csr", csr_arithmetic.divide_dense)
+
+
+# ---- operators of their own
+
+
+@op(aliases=("ElementWiseSum", "_sparse_ElementWiseSum", "_sparse_add_n"))
+def add_n(*args, out=None):
+    """The elementwise sum of one or more arrays of equal shapes, added from left to right."""
+    first = args[0]
+    for x in args:
+        if x.shape != first.shape:
+            raise _unequal("add_n", first, x)
+    if len(args) == 1:
+        return np.positive(first, out=out) if out is not None else first.copy()
+    total = np.add(first, args[1])  # not into out, which may be one of the arrays
+    for x in args[2:]:
+        total = np.add(total, x, out=total if total.shape else None)
+    if out is None:
+        return total
+    out[...] = total
+    return out
+
+
+add_n.shape(all_same)
+
+
+@add_n.grad
+def _(F, g, *args, out):
+    return (g,) * len(args)
+
+
+@add_n.kernel("row_sparse* -> row_sparse")
+def _(*args, out=None):
+    return row_sparse.add_n(args)
+
+
+add_n.runs_dense("default* -> default")
+add_n.runs_dense("default csr default -> default")
+
+
+@op()
+def _scatter_elemwise_div(lhs, rhs, *, out=None):
+    """``lhs / rhs``; of a row_sparse ``lhs`` only the stored rows are divided, and stored."""
+    return _div.dense(lhs, rhs, out=out)
+
+
+_scatter_elemwise_div.shape(all_same)
+_scatter_elemwise_div.grad(_plain(_GRADIENTS["div"]))
+_scatter_elemwise_div.runs_dense("default default -> default", mode="fcompute_fallback")
+
+
+@_scatter_elemwise_div.kernel("row_sparse default|csr|row_sparse -> row_sparse")
+def _(lhs, rhs, *, out=None):
+    if type(rhs) is storage.RowSparse:
+        divisor = row_sparse.lookup(rhs, lhs.indices)
+    else:
+        divisor = storage.densify(rhs).take(lhs.indices, axis=0)
+    return lhs.with_values(divide(lhs.values, divisor))
+
+
+@op()
+def _identity_with_attr_like_rhs(lhs, rhs, *, out=None):
+    """A copy of ``lhs`` in the storage of ``rhs``, whose shape and dtype it shares."""
+    if out is None:
+        return lhs.copy()
+    out[...] = lhs
+    return out
+
+
+_identity_with_attr_like_rhs.shape(all_same)
+
+
+@_identity_with_attr_like_rhs.grad
+def _(F, g, lhs, rhs, *, out):
+    return g, F.zeros_like(rhs)
+
+
+def _stored_like(lhs, rhs, *, out=None):
+    if type(lhs) is type(rhs):
+        return lhs.copy()
+    return storage.cast(storage.densify(lhs), rhs.stype)
+
+
+_identity_with_attr_like_rhs.runs_dense("csr|row_sparse default -> default")
+for _signature, _mode in (
+    ("csr csr -> csr", "fcompute_ex"),
+    ("row_sparse row_sparse -> row_sparse", "fcompute_ex"),
+    ("default|row_sparse csr -> csr", "fcompute_fallback"),
+    ("default|csr row_sparse -> row_sparse", "fcompute_fallback"),
+):
+    _identity_with_attr_like_rhs.kernel(_signature, mode=_mode)(_stored_like)

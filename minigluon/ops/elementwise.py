@@ -15,9 +15,9 @@ from ..core.op import Op, op, registry
 class Unary(NamedTuple):
     """A row of the table.
 
-    ``grad(F, g, x, y)`` is the gradient for the input ``x`` and result ``y``, "zero" if it is zero
-    everywhere. ``keeps``: sparse arrays keep their storage, because zero stays zero. ``real``: whole
-    numbers are computed with as float32 (MXNet truncates the results to whole numbers).
+    ``grad(F, g, x, y)`` is the gradient for the input ``x`` and result ``y``, or "zero" if it is
+    zero everywhere. ``keeps``: sparse arrays keep their storage, because zero stays zero.
+    ``real``: whole numbers are computed with as float32 (MXNet cuts off the fractions of results).
     """
 
     kernel: Callable[..., Any]
@@ -44,7 +44,7 @@ def declare(name: str, row: Unary) -> Op:
     declared.dense = _on_reals(row.kernel) if row.real else row.kernel
     declared.shape(all_same)
     if row.real:
-        declared.dtype(_real_dtype)
+        declared.dtype(real_dtype)
     if row.grad != "zero":
         declared.grad(stype=row.grad_stype)
         declared.grad(_rule_of(row.grad))
@@ -75,7 +75,8 @@ def _on_reals(ufunc: Any) -> Any:
     return kernel
 
 
-def _real_dtype(t: Any, **_: Any) -> None:
+def real_dtype(t: Any, **_: Any) -> None:
+    """The dtype rule of operators that compute with whole numbers as float32."""
     if t.data is not None:
         t.out = t.data if t.data.kind == "f" else np.dtype(np.float32)
     elif t.out is not None:
@@ -217,7 +218,7 @@ _TABLE = {
     "log10": Unary(np.log10, "log10(x)", lambda F, g, x, y: g / (x * float(np.log(10)))),
     "log2": Unary(np.log2, "log2(x)", lambda F, g, x, y: g / (x * float(np.log(2)))),
     "log1p": Unary(
-        np.log1p, "log(1 + x)", lambda F, g, x, y: g / (x + 1),
+        np.log1p, "log(1 + x)", lambda F, g, x, y: g * F.reciprocal(x + 1),
         "Exact for small x, where ``1 + x`` loses digits.", keeps=True,
     ),
     # trigonometry
@@ -231,7 +232,7 @@ _TABLE = {
         np.arccos, "arccos(x)", lambda F, g, x, y: F.negative(g * F.rsqrt(1 - F.square(x)))
     ),
     "arctan": Unary(
-        np.arctan, "arctan(x)", lambda F, g, x, y: g / (F.square(x) + 1), keeps=True
+        np.arctan, "arctan(x)", lambda F, g, x, y: g * F.reciprocal(F.square(x) + 1), keeps=True
     ),
     "degrees": Unary(
         np.degrees, "x * 180 / pi", lambda F, g, x, y: g * (180 / np.pi),
@@ -252,7 +253,7 @@ _TABLE = {
         np.arccosh, "arccosh(x)", lambda F, g, x, y: g * F.rsqrt(F.square(x) - 1)
     ),
     "arctanh": Unary(
-        np.arctanh, "arctanh(x)", lambda F, g, x, y: g / (1 - F.square(x)), keeps=True
+        np.arctanh, "arctanh(x)", lambda F, g, x, y: g * F.reciprocal(1 - F.square(x)), keeps=True
     ),
     # activations
     "relu": Unary(
@@ -305,7 +306,7 @@ _TABLE = {
         _copy, "x", lambda F, g, x, y: g, "A copy.", keeps=True, real=False, aliases=("identity",)
     ),
     "BlockGrad": Unary(
-        _copy, "x", "zero", "A copy through which no gradient flows: a constant to what comes before.",
+        _copy, "x", "zero", "A copy through which no gradient flows.",
         keeps=True, real=False, aliases=("_sparse_stop_gradient", "stop_gradient"),
     ),
     "make_loss": Unary(
@@ -341,19 +342,3 @@ def ones_like(data, *, out=None):
 
 
 ones_like.shape(all_same)
-
-
-@op()
-def hard_sigmoid(data, *, alpha: float = 0.2, beta: float = 0.5, out=None):
-    """Elementwise ``max(0, min(1, alpha * x + beta))``: a sigmoid of straight lines."""
-    out = np.multiply(data, data.dtype.type(alpha), out=out)
-    out = np.add(out, data.dtype.type(beta), out=out if out.shape else None)
-    return np.clip(out, data.dtype.type(0), data.dtype.type(1), out=out if out.shape else None)
-
-
-hard_sigmoid.shape(all_same)
-
-
-@hard_sigmoid.grad
-def _(F, g, data, *, out, alpha, beta):
-    return g * ((out > 0) * (out < 1)) * alpha

@@ -1,4 +1,4 @@
-"""What an optimizer is: hyperparameters, per-parameter multipliers and update counts; and their registry."""
+"""What an optimizer is: settings, multipliers and update counts; and the registry of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import ndarray as nd
-from ..base import MXNetError
+from ..base import ArgumentError
 
 
 class Optimizer:
@@ -36,6 +36,8 @@ class Optimizer:
 
     #: lower-cased class name -> class
     opt_registry: ClassVar[dict[str, type[Optimizer]]] = {}
+    #: endings of the names of parameters that decay
+    decaying: ClassVar[tuple[str, ...]] = ("_weight", "_gamma")
 
     def __init__(
         self,
@@ -51,7 +53,12 @@ class Optimizer:
         param_dict=None,
     ):
         if param_idx2name is not None and not isinstance(param_idx2name, dict):
-            raise AssertionError("param_idx2name should be a dict of param indexes to names.")
+            raise ArgumentError(
+                "param_idx2name should be a dict of param indexes to names.\n"
+                f"  received  {type(param_idx2name).__name__} {param_idx2name!r:.100}\n"
+                "  expected  a dict such as {0: 'fc1_weight', 1: 'fc1_bias'}\n"
+                "  fix       dict(enumerate(names))"
+            )
         self.rescale_grad = rescale_grad
         self.lr_scheduler = lr_scheduler
         if lr_scheduler is None:
@@ -81,8 +88,8 @@ class Optimizer:
         known = Optimizer.opt_registry.get(name)
         if known is not None:
             warnings.warn(
-                f"WARNING: New optimizer {klass.__module__}.{klass.__name__} is overriding existing "
-                f"optimizer {known.__module__}.{known.__name__}",
+                f"WARNING: New optimizer {klass.__module__}.{klass.__name__} is overriding "
+                f"existing optimizer {known.__module__}.{known.__name__}",
                 stacklevel=2,
             )
         Optimizer.opt_registry[name] = klass
@@ -99,7 +106,12 @@ class Optimizer:
         """
         klass = Optimizer.opt_registry.get(name.lower())
         if klass is None:
-            raise ValueError(f"Cannot find optimizer {name}")
+            raise ArgumentError(
+                f"Cannot find optimizer {name}.\n"
+                f"  received  {name!r}\n"
+                f"  expected  one of {', '.join(sorted(Optimizer.opt_registry))}\n"
+                "  fix       check the spelling, or decorate your class with Optimizer.register"
+            )
         return klass(**kwargs)
 
     # --- what a rule writes ---------------------------------------------------------------------
@@ -167,9 +179,8 @@ class Optimizer:
 
         Named parameters other than ``*_weight`` and ``*_gamma`` start with 0: biases do not decay.
         """
-        self.wd_mult = {
-            name: 0.0 for name in self.idx2name.values() if not name.endswith(("_weight", "_gamma"))
-        }
+        names = self.idx2name.values()
+        self.wd_mult = {name: 0.0 for name in names if not name.endswith(self.decaying)}
         self.wd_mult.update(self._symbol_multipliers("__wd_mult__"))
         self.wd_mult.update(args_wd_mult)
 
@@ -275,7 +286,12 @@ def create(name, **kwargs):
     """
     if isinstance(name, Optimizer):
         if kwargs:
-            raise MXNetError("create: options come with a name, not with a finished optimizer.")
+            raise ArgumentError(
+                "create: options came with a finished optimizer.\n"
+                f"  received  {type(name).__name__} and {', '.join(kwargs)}\n"
+                "  expected  a name with options, or an optimizer alone\n"
+                "  fix       set the options when the optimizer is made"
+            )
         return name
     return Optimizer.create_optimizer(name, **kwargs)
 
@@ -292,11 +308,9 @@ class Test(Optimizer):
 
     def update(self, index, weight, grad, state):
         """``weight += rescale_grad * grad``."""
-        assign(weight, dense(weight) + self._prepared_like_test(grad))
-        assign(state, dense(weight))
-
-    def _prepared_like_test(self, grad):
-        return dense(grad) * self.rescale_grad
+        moved = dense(weight) + dense(grad) * self.rescale_grad
+        assign(weight, moved)
+        assign(state, moved)
 
 
 def each(index, weight, grad, state):
@@ -318,11 +332,6 @@ def assign(array, value):
     if value.stype != array.stype:
         value = value.tostype(array.stype)
     value.copyto(array)
-
-
-def state_dtype(weight):
-    """float32, or float64 for float64 weights: what a sum of squares is kept in."""
-    return np.float64 if weight.dtype == np.float64 else np.float32
 
 
 def warn_about_float16(who):

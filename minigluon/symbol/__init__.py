@@ -20,9 +20,7 @@ def _install() -> None:
 
     from ..ndarray import methods
 
-    methods.install(
-        Symbol, sys.modules[__name__], fluent=methods.FLUENT + methods.FLUENT_SYMBOL
-    )
+    methods.install(Symbol, sys.modules[__name__], fluent=methods.FLUENT + methods.FLUENT_SYMBOL)
 
 
 __getattr__, __dir__ = operator_namespace(globals(), "sym")

@@ -27,7 +27,9 @@ def ones(shape: Any, dtype: Any = None, **kwargs: Any) -> Symbol:
 
 def full(shape: Any, val: float, dtype: Any = None, **kwargs: Any) -> Symbol:
     """One value in a shape."""
-    return _sym()._internal._full(shape=shape, dtype=dtype or np.float32, value=float(val), **kwargs)  # type: ignore[no-any-return]
+    return _sym()._internal._full(
+        shape=shape, dtype=dtype or np.float32, value=float(val), **kwargs
+    )  # type: ignore[no-any-return]
 
 
 def eye(N: int, M: int = 0, k: int = 0, dtype: Any = None, **kwargs: Any) -> Symbol:

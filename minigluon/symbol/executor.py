@@ -97,7 +97,9 @@ class Executor:
     def _inferred(self) -> tuple[Any, Any, Any]:
         shapes = {n: x._data.shape for n, x in zip(self._nodes, self._inputs, strict=True)}
         dtypes = {n: x._data.dtype for n, x in zip(self._nodes, self._inputs, strict=True)}
-        stypes = {n: storage.STYPES[type(x._data)] for n, x in zip(self._nodes, self._inputs, strict=True)}
+        stypes = {
+            n: storage.STYPES[type(x._data)] for n, x in zip(self._nodes, self._inputs, strict=True)
+        }
         entries = self._symbol._entries
         return (
             infer.storages(entries, stypes)[0],
@@ -301,14 +303,22 @@ class Executor:
             size = int(np.prod(shape))
             if type(data) is not np.ndarray or not data.flags.c_contiguous or size > data.size:
                 return None
-            if not data.flags.writeable or stypes[entry] != "default" or dtypes[entry] not in (None, data.dtype):
+            if (
+                not data.flags.writeable
+                or stypes[entry] != "default"
+                or dtypes[entry] not in (None, data.dtype)
+            ):
                 return None
             lent.append(data.reshape(-1)[:size].reshape(shape))
         return lent
 
     def debug_str(self) -> str:
         """The graph in words, and how much memory the arrays take."""
-        arrays = [*self.arg_arrays, *self.aux_arrays, *[g for g in self.grad_arrays if g is not None]]
+        arrays = [
+            *self.arg_arrays,
+            *self.aux_arrays,
+            *[g for g in self.grad_arrays if g is not None],
+        ]
         total = sum(_bytes(x._data) for x in arrays) >> 20
         return f"{self._symbol.debug_str()}Total {total} MB allocated\n"
 
@@ -511,7 +521,12 @@ def simple_bind(
     def make(node: Node, kind: str, stype: str) -> Any:
         shape, dtype = shape_of[(node, 0)], dtype_of[(node, 0)] or np.dtype(np.float32)
         have = pool.get((kind, node.name))
-        if have is not None and have.shape == shape and have._data.dtype == dtype and have.stype == stype:
+        if (
+            have is not None
+            and have.shape == shape
+            and have._data.dtype == dtype
+            and have.stype == stype
+        ):
             return have
         return wrap(storage.zeros(stype, shape, dtype), _context_of(node, ctx, group2ctx))
 
@@ -585,9 +600,7 @@ def _log_storages(bound: Executor) -> None:
             lines.append(f"node {k} var")
             continue
         lines.append(f"node {k} {node.call.op.name}: {dispatches[node].mode}")
-        lines += [
-            f"\t\tinput {number[e]}: {entry_stypes[e]}" for e in node.inputs if e is not None
-        ]
+        lines += [f"\t\tinput {number[e]}: {entry_stypes[e]}" for e in node.inputs if e is not None]
         lines += [f"\t\toutput {number[e]}: {entry_stypes[e]}" for e in outputs]
     sys.stderr.write("\n".join(lines) + "\n")
     sys.stderr.flush()

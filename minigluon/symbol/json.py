@@ -83,7 +83,11 @@ def _node(row: dict[str, Any], nodes: list[Node]) -> Node:
 
 
 def _without_foreign(op: Op, attrs: dict[str, str]) -> dict[str, str]:
-    return {k: v for k, v in attrs.items() if k in op.attributes or k.startswith("__") or k == "num_args"}
+    return {
+        k: v
+        for k, v in attrs.items()
+        if k in op.attributes or k.startswith("__") or k == "num_args"
+    }
 
 
 def _key(name: str) -> str:

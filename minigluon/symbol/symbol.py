@@ -162,9 +162,7 @@ class Symbol:
 
     def get_internals(self) -> Symbol:
         """All outputs of all nodes, as one group."""
-        return Symbol(
-            [(n, k) for n in topological(self._entries) for k in range(_visible(n))]
-        )
+        return Symbol([(n, k) for n in topological(self._entries) for k in range(_visible(n))])
 
     def get_children(self) -> Symbol | None:
         """The inputs of the outputs' nodes as a group; None for a variable."""
@@ -246,7 +244,9 @@ class Symbol:
 
     def infer_type_partial(self, *args: Any, **kwargs: Any) -> Any:
         """Like ``infer_type``, with None for what is not known."""
-        return self._by_role(self._solve_dtypes(args, kwargs), lambda t: None if t is None else t.type)
+        return self._by_role(
+            self._solve_dtypes(args, kwargs), lambda t: None if t is None else t.type
+        )
 
     def _solve_dtypes(self, args: Any, kwargs: Any) -> dict[Entry, Any]:
         given: dict[Node, Any] = {}
@@ -313,7 +313,11 @@ class Symbol:
             if node.call is None:
                 lines.append(f"Variable:{node.name}")
                 continue
-            lines += ["--------------------", f"Op:{node.call.op.name}, Name={node.name}", "Inputs:"]
+            lines += [
+                "--------------------",
+                f"Op:{node.call.op.name}, Name={node.name}",
+                "Inputs:",
+            ]
             for k, entry in enumerate(node.inputs):
                 if entry is not None:
                     lines.append(f"\targ[{k}]={entry[0].name}({entry[1]}) version=0")
@@ -343,7 +347,15 @@ class Symbol:
         from .executor import simple_bind
 
         return simple_bind(
-            self, ctx, grad_req, type_dict, stype_dict, group2ctx, shared_exec, shared_buffer, kwargs
+            self,
+            ctx,
+            grad_req,
+            type_dict,
+            stype_dict,
+            group2ctx,
+            shared_exec,
+            shared_buffer,
+            kwargs,
         )
 
     def eval(self, ctx: Any = None, **kwargs: Any) -> Any:

@@ -58,6 +58,7 @@ from .consistency import (
     compare_ndarray_tuple,
     compare_optimizer,
 )
+from .data import download, get_mnist
 from .environment import (
     assert_exception,
     default_context,
@@ -142,6 +143,7 @@ __all__ = [
     "default_numeric_eps",
     "default_rtols",
     "discard_stderr",
+    "download",
     "effective_dtype",
     "environment",
     "gen_buckets_probs_with_ppf",
@@ -150,6 +152,7 @@ __all__ = [
     "get_etol",
     "get_identity_mat",
     "get_identity_mat_batch",
+    "get_mnist",
     "get_rtol",
     "get_tolerance",
     "get_tols",

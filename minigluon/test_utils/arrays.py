@@ -75,8 +75,7 @@ def rand_ndarray(
     array([2, 1, 3, 0, 2, 3])
     """
     if stype == "default":
-        values = np.random.normal(size=shape)
-        return nd.array(values, dtype=dtype or values.dtype, ctx=ctx)
+        return nd.array(np.random.normal(size=shape), dtype=dtype, ctx=ctx)
     array, _ = rand_sparse_ndarray(
         shape,
         stype,

@@ -147,7 +147,8 @@ def check_gluon_hybridize_consistency(
 def check_speed(sym, location=None, ctx=None, N=20, grad_req=None, typ="whole", **kwargs):
     """Seconds per run of a symbol, over ``N`` runs.
 
-    ``typ`` is ``"whole"`` (with backward) or ``"forward"``. ``location`` holds numpy arrays by name; without it, ``kwargs`` are shapes, filled at random.
+    ``typ`` is ``"whole"`` (with backward) or ``"forward"``. ``location`` holds numpy arrays by
+    name; without it, ``kwargs`` are shapes, filled at random.
     """
     if typ not in ("whole", "forward"):
         raise ValueError('typ can only be "whole" or "forward".')

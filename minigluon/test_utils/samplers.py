@@ -27,7 +27,7 @@ def mean_check(generator, mu, sigma, nsamples=1000000):
 
 
 def var_check(generator, sigma, nsamples=1000000):
-    """Whether the variance of ``generator(nsamples)`` is near ``sigma`` squared: within three errors."""
+    """Whether the variance of ``generator(nsamples)`` is near ``sigma**2``: three errors."""
     variance = np.var(np.array(generator(nsamples)), ddof=1)
     return bool(abs(variance - sigma**2) < 3 * np.sqrt(2 * sigma**4 / (nsamples - 1)))
 

@@ -17,9 +17,7 @@ class Emitted:
 
     __slots__ = ("dispatches", "run", "text", "types")
 
-    def __init__(
-        self, run: Callable[..., Any], text: str, types: tuple[Any, ...], dispatches: Any
-    ):
+    def __init__(self, run: Callable[..., Any], text: str, types: tuple[Any, ...], dispatches: Any):
         self.run, self.text, self.types, self.dispatches = run, text, types, dispatches
 
 
@@ -29,12 +27,12 @@ def emit(
     results: Sequence[Entry | None],
     types: Sequence[type],
     *,
-    results_may_alias: bool = False,
+    fresh: int | None = None,
 ) -> Emitted:
     """The function ``name(*arguments) -> tuple of results`` for arguments of these storage types.
 
-    Nodes above an argument are not computed. A result of None is None. Unless
-    ``results_may_alias``, results are never an argument's memory nor each other's.
+    Nodes above an argument are not computed. A result of None is None. The first ``fresh`` results
+    (all if None) never share memory with an argument nor with each other.
     """
     environment: dict[str, Any] = {}
     known: dict[Entry, Any] = {}
@@ -69,12 +67,12 @@ def emit(
             lines.append(" = ".join(dead) + " = None")
     returned = []
     seen: set[Entry] = set()
-    for entry in results:
+    for k, entry in enumerate(results):
         if entry is None:
             returned.append("None")
             continue
         text = names[entry]
-        if not results_may_alias and (entry in aliases or entry in seen):
+        if (fresh is None or k < fresh) and (entry in aliases or entry in seen):
             text += ".copy()"
         seen.add(entry)
         returned.append(text)

@@ -37,7 +37,10 @@ class Plan:
         self._backwards: dict[tuple[type, ...], Emitted] = {}
         if self.wanted is not None:
             self._differentiate()
-        self.forward = emit("forward", self.arguments, [*self.outputs, *self.kept], self.types)
+        results = [*self.outputs, *self.kept]
+        self.forward = emit(
+            "forward", self.arguments, results, self.types, fresh=len(self.outputs)
+        )
 
     def _differentiate(self) -> None:
         """The gradient graph, and which forward values it reads."""
@@ -75,7 +78,7 @@ class Plan:
                 [*self.heads, *self.kept, *self.arguments],
                 self.gradients,
                 [*head_types, *kept_types, *self.types],
-                results_may_alias=True,
+                fresh=0,
             )
         return found
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .. import symbol as sym
-from ..base import ArgumentError
+from ... import symbol as sym
+from ...base import ArgumentError
 from .block import Block
 from .hybrid import HybridBlock, Symbol
 from .nesting import flatten, regroup, tensors
-from .parameter import ParameterDict
-from .utils import _indent
+from ..parameter import ParameterDict
+from ..utils import _indent
 
 
 class SymbolBlock(HybridBlock):

@@ -9,14 +9,14 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from .. import initializer
-from .. import ndarray as nd
-from ..base import ArgumentError
-from .parameter import Parameter, ParameterDict
-from .parameter.dictionary import deprecated, load_all, without_tags
+from ... import initializer
+from ... import ndarray as nd
+from ...base import ArgumentError
+from ..parameter import Parameter, ParameterDict
+from ..parameter.dictionary import deprecated, load_all, without_tags
 from .scope import BlockScope
 from .summary import summarize
-from .utils import HookHandle, _brief_print_list, _indent
+from ..utils import HookHandle, _brief_print_list, _indent
 
 
 class Block:
@@ -49,6 +49,9 @@ class Block:
     >>> list(net.collect_params(".*bias"))
     ['net_dense0_bias', 'net_dense1_bias']
     """
+
+    _is_container = False
+    """Whether ``summary`` shows the children only."""
 
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None):
         self._empty_prefix = prefix == ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from ..name import NameManager, Prefix
-from .parameter import ParameterDict
+from ...name import NameManager, Prefix
+from ..parameter import ParameterDict
 
 if TYPE_CHECKING:
     from .block import Block

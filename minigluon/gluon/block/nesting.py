@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import ndarray as nd
-from .. import symbol as sym
-from ..base import ArgumentError
+from ... import ndarray as nd
+from ... import symbol as sym
+from ...base import ArgumentError
 
 NDArray, Symbol = nd.NDArray, sym.Symbol
 

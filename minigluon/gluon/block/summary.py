@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from .. import ndarray as nd
-from .. import symbol as sym
-from ..base import ArgumentError
+from ... import ndarray as nd
+from ... import symbol as sym
+from ...base import ArgumentError
 
 if TYPE_CHECKING:
     from .block import Block
@@ -41,7 +41,8 @@ def summarize(net: Block, inputs: tuple) -> str:
                     "  expected  a block that runs as Python\n"
                     "  fix       call hybridize(False), or summary() before hybridize()"
                 )
-            handles.append(block.register_forward_hook(note))
+            if not block._is_container:
+                handles.append(block.register_forward_hook(note))
         net(*inputs)
     finally:
         for handle in handles:

@@ -1,0 +1,29 @@
+"""Gluon: networks as Python objects, trained with autograd and a Trainer."""
+
+from . import block, loss, nn, parameter, utils
+from .block import Block, HybridBlock, SymbolBlock
+from .parameter import (
+    Constant,
+    DeferredInitializationError,
+    Parameter,
+    ParameterDict,
+    tensor_types,
+)
+from .trainer import Trainer
+
+__all__ = [
+    "Block",
+    "Constant",
+    "DeferredInitializationError",
+    "HybridBlock",
+    "Parameter",
+    "ParameterDict",
+    "SymbolBlock",
+    "Trainer",
+    "block",
+    "loss",
+    "nn",
+    "parameter",
+    "tensor_types",
+    "utils",
+]

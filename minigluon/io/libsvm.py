@@ -1,0 +1,119 @@
+"""Sparse rows in the text form of LibSVM: ``label index:value index:value ...``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..base import ArgumentError, IndexOutOfRange, ShapeError
+from ..context import current_context
+from ..core.invoke import wrap
+from ..dtypes import as_dtype
+from ..kernels import csr as csr_kernels
+from ..kernels import libsvm
+from ..storage import Csr
+from .files import MXDataIter, part_of, read_all
+
+
+class LibSVMIter(MXDataIter):
+    """Batches of csr rows; indices in the file count from 0.
+
+    The last batch is filled with rows from the start, which the next epoch leaves out.
+
+    Parameters
+    ----------
+    data_libsvm : file, several as ``"a;b"``, or a directory.
+    data_shape : ``(width,)``, the number of columns.
+    label_libsvm, label_shape : a second file whose features are the labels, and their number;
+        labels are then csr. Without it the labels are the first number of each line.
+    num_parts, part_index : read one of several even parts.
+    """
+
+    def __init__(
+        self,
+        data_libsvm,
+        data_shape,
+        batch_size,
+        label_libsvm="NULL",
+        label_shape=(1,),
+        num_parts=1,
+        part_index=0,
+        round_batch=True,
+        dtype="float32",
+        data_name="data",
+        label_name="softmax_label",
+        **settings,
+    ):
+        super().__init__(batch_size, round_batch, data_name, label_name, settings)
+        if not round_batch:
+            raise ArgumentError(
+                "sparse batch loader doesn't support round_batch == false yet\n"
+                "  received  round_batch=False\n  expected  True\n"
+                "  fix       leave it out, and pass over the last batch.pad rows"
+            )
+        dtype = as_dtype(None if dtype == "None" else dtype)
+        width, classes = _width("data_shape", data_shape), _width("label_shape", label_shape)
+        separate = label_libsvm not in (None, "NULL")
+        if separate is (classes == 1):
+            raise ShapeError(
+                f"label_shape is {'not ' if separate else ''}expected to be (1,) when "
+                f"label_libsvm is {'set' if separate else 'NULL'}\n"
+                f"  received  label_shape={label_shape}, label_libsvm={label_libsvm!r}\n"
+                "  expected  (1,) for one number before the features, more for features as labels\n"
+                "  fix       pass both label_libsvm and its number of columns, or neither"
+            )
+        labels, self._data = _read(data_libsvm, width, dtype)
+        self._label = _read(label_libsvm, classes, dtype)[1] if separate else labels
+        count = self._data.shape[0]
+        if self._label.shape[0] < count:
+            raise ShapeError(
+                "LibSVMIter: there are fewer labels than rows of data.\n"
+                f"  received  {count} rows of data, {self._label.shape[0]} of labels\n"
+                "  expected  a line of labels for each row\n  fix       check label_libsvm"
+            )
+        self._first, stop = part_of(count, num_parts, part_index)
+        self._ctx = current_context()
+        self._begin(stop - self._first)
+
+    def _slice(self, start, stop):
+        start, stop = start + self._first, stop + self._first
+        data = csr_kernels.slice_rows(self._data, start, stop)
+        if type(self._label) is Csr:
+            label = csr_kernels.slice_rows(self._label, start, stop)
+        else:
+            label = self._label[start:stop].copy()
+        return wrap(data, self._ctx), wrap(label, self._ctx)
+
+    def _take(self, ids):
+        ids = ids + self._first
+        data = csr_kernels.take_rows(self._data, ids)
+        if type(self._label) is Csr:
+            label = csr_kernels.take_rows(self._label, ids)
+        else:
+            label = self._label[ids]
+        return wrap(data, self._ctx), wrap(label, self._ctx)
+
+
+def _width(name, shape):
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    if len(shape) != 1:
+        raise ShapeError(
+            f"dimension of {name} is expected to be 1\n  received  {name}={shape}\n"
+            "  expected  (columns,)\n  fix       rows of a csr matrix cannot be reshaped"
+        )
+    return shape[0]
+
+
+def _read(paths, width, dtype):
+    """First label of each line, and the features as a csr matrix with ascending columns."""
+    labels, label_indptr, indptr, indices, values = libsvm.parse(read_all(paths))
+    if label_indptr is not None:
+        labels = labels[label_indptr[:-1]]
+    if indices.size and indices.max() >= width:
+        row = int(np.searchsorted(indptr, indices.argmax(), side="right")) - 1
+        raise IndexOutOfRange(
+            f"LibSVMIter: a feature is beyond the width.\n  received  index {indices.max()} in row "
+            f"{row} of {paths}\n  expected  indices from 0 to {width - 1}\n"
+            "  fix       pass a larger data_shape; files that count from 1 need one column more"
+        )
+    csr = Csr(values.astype(dtype, copy=False), indices, indptr, (indptr.size - 1, width))
+    return labels.astype(dtype, copy=False), csr_kernels.canonical(csr)

@@ -1,0 +1,298 @@
+"""The ``mx.nd.sparse`` namespace: constructors of csr and row_sparse arrays, and sparse operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import storage
+from ..base import MXNetError, ShapeError, StorageError
+from ..context import Context, usable
+from ..core.namespace import operator_namespace
+from ..dtypes import as_dtype
+from ..storage import Csr, RowSparse
+from .ndarray import NDArray, wrap_as
+from .shapes import as_shape
+from .sparse_ndarray import (
+    FUNCTIONS,
+    BaseSparseNDArray,
+    CSRNDArray,
+    InvalidCsr,
+    InvalidRowSparse,
+    RowSparseNDArray,
+    csr_fault,
+    row_sparse_fault,
+)
+
+add, subtract, multiply, divide = (FUNCTIONS[n] for n in ("add", "subtract", "multiply", "divide"))
+
+__getattr__, __dir__ = operator_namespace(globals(), kind="nd", space="sparse")
+
+
+def csr_matrix(
+    arg1: Any, shape: Any = None, ctx: Context | None = None, dtype: Any = None
+) -> CSRNDArray:
+    """A matrix in compressed sparse rows.
+
+    ``arg1`` is ``(data, indices, indptr)``, ``(data, (row, col))``, a shape ``(M, N)``, or a
+    matrix: dense (NDArray, numpy, list), csr, or any of scipy's. Without ``dtype`` it is that of
+    the data, float32 for lists. Coordinates given twice are summed.
+
+    Raises ``ShapeError`` if ``shape`` differs from the source's or cannot be worked out.
+    """
+    ctx = usable(ctx)
+    if isinstance(arg1, tuple):
+        if len(arg1) == 2 and not _is_number(arg1[0]):
+            made = _csr_of_coordinates(arg1[0], arg1[1], shape, dtype)
+        elif len(arg1) == 2:
+            given = as_shape(arg1)
+            _check_shape(given, shape)
+            made = storage.zeros("csr", _positive(given), as_dtype(dtype))
+        elif len(arg1) == 3:
+            made = _csr_of_parts(*arg1, shape, dtype)
+        else:
+            raise ValueError(f"Unexpected length of input tuple: {len(arg1)}")
+    elif isinstance(arg1, RowSparseNDArray):
+        raise ValueError(f"Unexpected input type: {type(arg1).__name__}")
+    elif isinstance(arg1, CSRNDArray):
+        _check_shape(arg1.shape, shape)
+        made = _with_dtype(arg1._data.copy(), dtype)
+    elif _is_scipy(arg1):
+        _check_shape(arg1.shape, shape)
+        made = _csr_of_scipy(arg1, dtype)
+    else:
+        values = _dense_values(arg1, dtype)
+        _check_shape(values.shape, shape)
+        if values.ndim != 2:
+            raise _needs_two_dimensions(values.shape)
+        made = storage.to_csr(values)
+    return wrap_as(CSRNDArray, made, ctx)
+
+
+def row_sparse_array(
+    arg1: Any, shape: Any = None, ctx: Context | None = None, dtype: Any = None
+) -> RowSparseNDArray:
+    """An array of which only some rows are stored.
+
+    ``arg1`` is ``(data, indices)`` with one row of data per index, a shape, or an array: dense
+    (NDArray, numpy, list) or row_sparse. Without ``dtype`` it is that of the data, float32 for
+    lists.
+
+    Raises ``ShapeError`` if ``shape`` differs from the source's or cannot be worked out.
+    """
+    ctx = usable(ctx)
+    if isinstance(arg1, tuple):
+        if len(arg1) < 2:
+            raise ValueError(f"Unexpected length of input tuple: {len(arg1)}")
+        if len(arg1) > 2 or _is_number(arg1[0]):
+            given = as_shape(arg1)
+            _check_shape(given, shape)
+            made = storage.zeros("row_sparse", _positive(given), as_dtype(dtype))
+        else:
+            made = _row_sparse_of_parts(arg1[0], arg1[1], shape, dtype)
+    elif isinstance(arg1, CSRNDArray):
+        raise ValueError(f"Unexpected input type: {type(arg1).__name__}")
+    elif isinstance(arg1, RowSparseNDArray):
+        _check_shape(arg1.shape, shape)
+        made = _with_dtype(arg1._data.copy(), dtype)
+    elif _is_scipy(arg1):
+        raise TypeError("row_sparse_array does not take scipy matrices: use csr_matrix for them")
+    else:
+        values = _dense_values(arg1, dtype)
+        _check_shape(values.shape, shape)
+        made = storage.cast(values, "row_sparse")
+    return wrap_as(RowSparseNDArray, made, ctx)
+
+
+def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> BaseSparseNDArray:
+    """A sparse array of a sparse one: csr, row_sparse, or scipy's csr (put in canonical form)."""
+    if isinstance(source_array, RowSparseNDArray):
+        return row_sparse_array(source_array, ctx=ctx, dtype=dtype)
+    if isinstance(source_array, CSRNDArray):
+        return csr_matrix(source_array, ctx=ctx, dtype=dtype)
+    if isinstance(source_array, NDArray):
+        raise AssertionError(
+            "Please use `tostype` to create RowSparseNDArray or CSRNDArray from an NDArray"
+        )
+    if _is_scipy(source_array):
+        return wrap_as(CSRNDArray, _csr_of_scipy(source_array, dtype), usable(ctx))
+    if isinstance(source_array, np.ndarray | np.generic):
+        raise ValueError(
+            f"Please use mx.nd.array to create an NDArray with source_array of type {type(source_array)}"
+        )
+    raise ValueError(f"Unexpected source_array type: {type(source_array)}")
+
+
+def zeros(
+    stype: str, shape: Any, ctx: Context | None = None, dtype: Any = None, **kwargs: Any
+) -> NDArray:
+    """An array of zeros in the given storage; sparse ones store nothing."""
+    unknown = [k for k in kwargs if k != "aux_types"]
+    if unknown:
+        raise MXNetError(f"sparse.zeros: Cannot find argument '{unknown[0]}'")
+    if stype not in storage.TYPES:
+        raise ValueError(f"unknown storage type{stype}")
+    shape = as_shape(shape)
+    if stype == "csr" and len(shape) != 2:
+        raise _needs_two_dimensions(shape)
+    made = storage.zeros(stype, _positive(shape), as_dtype(dtype))
+    return wrap_as(_CLASSES[stype], made, usable(ctx))
+
+
+def empty(stype: str, shape: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
+    """A sparse array that stores nothing yet; the same as ``zeros``."""
+    if stype not in ("csr", "row_sparse"):
+        raise StorageError(f"unknown stype : {stype}")
+    return zeros(stype, shape, ctx, dtype)
+
+
+_CLASSES = {"default": NDArray, "csr": CSRNDArray, "row_sparse": RowSparseNDArray}
+
+
+def _csr_of_parts(data: Any, indices: Any, indptr: Any, shape: Any, dtype: Any) -> Csr:
+    values = _dense_values(data, dtype)
+    columns, starts = _index_values(indices), _index_values(indptr)
+    if values.ndim != 1 or columns.ndim != 1 or starts.ndim != 1 or starts.size == 0:
+        raise _invalid_shape(f"data {values.shape}, indices {columns.shape}, indptr {starts.shape}")
+    if shape is None:
+        if columns.size == 0:
+            raise _invalid_shape("no indices to work the number of columns out from")
+        shape = (starts.size - 1, int(columns.max()) + 1)
+    shape = as_shape(shape)
+    if len(shape) != 2:
+        raise _invalid_shape(f"shape={shape}: a csr matrix has two dimensions")
+    if values.shape != columns.shape:
+        raise ShapeError(f"csr_matrix: {values.size} values and {columns.size} indices")
+    made = Csr(values, columns, starts, shape)
+    return InvalidCsr(values, columns, starts, shape) if csr_fault(made, in_order=False) else made
+
+
+def _csr_of_coordinates(data: Any, coordinates: Any, shape: Any, dtype: Any) -> Csr:
+    """Coordinates to csr: rows and columns sorted, values of equal places summed."""
+    values = _dense_values(data, dtype)
+    rows, columns = (_index_values(c) for c in coordinates)
+    if not values.ndim == rows.ndim == columns.ndim == 1 or not values.size == rows.size == columns.size:
+        raise _invalid_shape(f"data {values.shape}, row {rows.shape}, col {columns.shape}")
+    if shape is None:
+        if rows.size == 0:
+            raise ValueError("cannot infer dimensions from zero sized index arrays")
+        shape = (int(rows.max()) + 1, int(columns.max()) + 1)
+    shape = as_shape(shape)
+    if len(shape) != 2:
+        raise _invalid_shape(f"shape={shape}: a csr matrix has two dimensions")
+    for index, size, axis in ((rows, shape[0], "row"), (columns, shape[1], "column")):
+        if index.size and int(index.max()) >= size:
+            raise ValueError(f"{axis} index exceeds matrix dimensions")
+        if index.size and int(index.min()) < 0:
+            raise ValueError(f"negative {axis} index found")
+    return _sorted_csr(values, rows, columns, shape)
+
+
+def _sorted_csr(
+    values: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, ...]
+) -> Csr:
+    places, owner = np.unique(rows * shape[1] + columns, return_inverse=True)
+    summed = np.zeros(places.size, values.dtype)
+    np.add.at(summed, owner.reshape(-1), values)
+    rows, columns = np.divmod(places, max(shape[1], 1))
+    indptr = np.zeros(shape[0] + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=shape[0]), out=indptr[1:])
+    return Csr(summed, columns, indptr, shape)
+
+
+def _csr_of_scipy(matrix: Any, dtype: Any) -> Csr:
+    matrix = matrix.tocsr()
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    values = matrix.data.astype(as_dtype(dtype if dtype is not None else matrix.dtype))
+    index = [a.astype(np.int64) for a in (matrix.indices, matrix.indptr)]
+    return Csr(values, *index, tuple(map(int, matrix.shape)))
+
+
+def _row_sparse_of_parts(data: Any, indices: Any, shape: Any, dtype: Any) -> RowSparse:
+    values, rows = _dense_values(data, dtype), _index_values(indices)
+    if shape is None:
+        if rows.size == 0:
+            raise _invalid_shape("no indices to work the number of rows out from")
+        shape = (int(rows.max()) + 1, *values.shape[1:])
+    shape = as_shape(shape)
+    if values.ndim != len(shape) or rows.ndim != 1 or min(shape, default=0) < 1:
+        raise _invalid_shape(f"data {values.shape}, indices {rows.shape}, shape={shape}")
+    if values.shape != (rows.size, *shape[1:]):
+        raise ShapeError(
+            "row_sparse_array: the data does not fit.\n"
+            f"  received  data {values.shape}, {rows.size} indices, shape={shape}\n"
+            f"  expected  data {(rows.size, *shape[1:])}: one row of the array per index\n"
+            "  fix       reshape the data, or leave shape away"
+        )
+    made = RowSparse(values, rows, shape)
+    if row_sparse_fault(made, in_order=False):
+        return InvalidRowSparse(values, rows, shape)
+    return made
+
+
+def _dense_values(source: Any, dtype: Any) -> np.ndarray:
+    """The source as a numpy array that is nobody else's, float32 unless it has a dtype."""
+    if isinstance(source, NDArray):
+        source = storage.densify(source._data)
+    elif not isinstance(source, np.ndarray | np.generic) and dtype is None:
+        dtype = np.float32
+    try:
+        values = np.array(source, None if dtype is None else as_dtype(dtype), order="C")
+    except (ValueError, TypeError) as error:
+        if isinstance(error, MXNetError):
+            raise
+        raise TypeError("source_array must be array like object") from error
+    as_dtype(values.dtype)
+    return values
+
+
+def _index_values(source: Any) -> np.ndarray:
+    if isinstance(source, NDArray):
+        source = storage.densify(source._data)
+    return np.array(source, np.int64)
+
+
+def _with_dtype(made: Any, dtype: Any) -> Any:
+    if dtype is None or as_dtype(dtype) == made.dtype:
+        return made
+    return made.with_values(made.values.astype(as_dtype(dtype)))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | np.integer)
+
+
+def _is_scipy(value: Any) -> bool:
+    return type(value).__module__.startswith("scipy.sparse")
+
+
+def _positive(shape: tuple[int, ...]) -> tuple[int, ...]:
+    if not shape or min(shape) < 1:
+        raise ShapeError(
+            f"a sparse array cannot be made in this shape.\n  received  shape={shape}\n"
+            "  expected  one or more dimensions of at least 1\n  fix       give the full shape"
+        )
+    return shape
+
+
+def _check_shape(have: tuple[int, ...], wanted: Any) -> None:
+    if wanted is not None and tuple(have) != as_shape(wanted):
+        raise ShapeError(f"Shape mismatch detected. {tuple(have)} v.s. {as_shape(wanted)}")
+
+
+def _needs_two_dimensions(shape: tuple[int, ...]) -> ShapeError:
+    return ShapeError(
+        "To convert to a CSR, the NDArray should be 2 Dimensional. "
+        f"Current shape is {tuple(shape)}"
+    )
+
+
+def _invalid_shape(detail: str) -> ShapeError:
+    return ShapeError(
+        f"invalid shape: the parts of a sparse array do not fit.\n  received  {detail}\n"
+        "  expected  csr: data and indices of one length, indptr of rows + 1; row_sparse: one row\n"
+        "            of data per index\n  fix       give the parts in these shapes, and shape="
+    )

@@ -1,0 +1,123 @@
+"""Operators without array inputs: constants, ranges, the identity matrix."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..core.attributes import DType, Scalar, Shape
+from ..core.op import op
+
+
+def _of_attributes(declared: Any) -> None:
+    """The rules of an operator whose shape and dtype are attributes."""
+
+    @declared.shape
+    def _(s, *, shape, **_):
+        if shape and min(shape) > 0:
+            s.out = shape
+
+    @declared.dtype
+    def _(t, *, dtype, **_):
+        t.out = dtype
+
+
+def _filled(result, out):
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+@op()
+def _zeros(*, shape: Shape = (), dtype: DType = "float32", out=None):
+    """Zeros."""
+    return _filled(np.zeros(shape, dtype), out)
+
+
+@op()
+def _ones(*, shape: Shape = (), dtype: DType = "float32", out=None):
+    """Ones."""
+    return _filled(np.ones(shape, dtype), out)
+
+
+@op()
+def _full(*, shape: Shape = (), dtype: DType = "float32", value: Scalar, out=None):
+    """One value in a shape."""
+    return _filled(np.full(shape, value, dtype), out)
+
+
+for _constant in (_zeros, _ones, _full):
+    _of_attributes(_constant)
+
+
+def _range_length(start, stop, step, repeat):
+    if stop is None:
+        start, stop = 0, start
+    return max(0, math.ceil((stop - start) / step)) * repeat
+
+
+@op()
+def _arange(
+    *,
+    start: Scalar,
+    stop: Scalar | None = None,
+    step: Scalar = 1.0,
+    repeat: int = 1,
+    infer_range: bool = False,
+    dtype: DType = "float32",
+    out=None,
+):
+    """Numbers from ``start`` up to ``stop``, each ``repeat`` times; from 0 if there is no stop."""
+    first, last = (0, start) if stop is None else (start, stop)
+    exact = np.int64 if all(isinstance(x, int) for x in (first, last)) and step == int(step) else np.float64
+    step = int(step) if exact is np.int64 else step
+    values = np.arange(_range_length(start, stop, step, 1)).astype(exact) * exact(step) + exact(first)
+    return _filled(np.repeat(values, repeat).astype(dtype), out)
+
+
+@_arange.shape
+def _(s, *, start, stop, step, repeat, infer_range, **_):
+    if not (infer_range and stop is None):
+        s.out = (_range_length(start, stop, step, repeat),)
+
+
+@_arange.dtype
+def _(t, *, dtype, **_):
+    t.out = dtype
+
+
+@op()
+def _linspace(
+    *, start: Scalar, stop: Scalar, num: int = 50, endpoint: bool = True, dtype: DType = "float32", out=None
+):
+    """``num`` evenly spaced numbers from ``start`` to ``stop``; integers are rounded down."""
+    return _filled(np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype), out)
+
+
+@_linspace.shape
+def _(s, *, num, **_):
+    s.out = (num,)
+
+
+@_linspace.dtype
+def _(t, *, dtype, **_):
+    t.out = dtype
+
+
+@op()
+def _eye(*, N: int, M: int = 0, k: int = 0, dtype: DType = "float32", out=None):
+    """Ones on diagonal ``k`` of an (N, M) matrix, zeros elsewhere; square if M is 0."""
+    return _filled(np.eye(N, M or N, k, dtype), out)
+
+
+@_eye.shape
+def _(s, *, N, M, **_):
+    s.out = (N, M or N)
+
+
+@_eye.dtype
+def _(t, *, dtype, **_):
+    t.out = dtype

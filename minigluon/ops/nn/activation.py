@@ -1,0 +1,205 @@
+"""Activation functions chosen by a word: Activation and LeakyReLU."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from ...core.infer import UnknownShape, same_as
+from ...core.op import op, registry
+
+#: act_type -> the operator that does it
+_ACTIVATIONS = {
+    "relu": "relu",
+    "sigmoid": "sigmoid",
+    "softrelu": "_softrelu",
+    "softsign": "softsign",
+    "tanh": "tanh",
+}
+
+#: the constants of Klambauer et al. (2017), Self-Normalizing Neural Networks
+SELU_SCALE, SELU_ALPHA = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
+
+
+@op()
+def _softrelu(data, *, out=None):
+    """Elementwise ``log(1 + exp(x))``, without overflow."""
+    return np.logaddexp(data, data.dtype.type(0), out=out)
+
+
+_softrelu.shape(same_as("data"))
+
+
+@_softrelu.grad
+def _(F, g, data, *, out):
+    return g * F.sigmoid(data)
+
+
+@op()
+def Activation(
+    data, *, act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"], out=None
+):
+    """An elementwise activation function.
+
+    Parameters
+    ----------
+    act_type : ``relu`` max(x, 0), ``sigmoid`` 1/(1+exp(-x)), ``softrelu`` log(1+exp(x)),
+        ``softsign`` x/(1+abs(x)), ``tanh``.
+
+    Examples
+    --------
+    >>> nd.Activation(nd.array([-1.0, 2.0]), act_type="relu").asnumpy()
+    array([0., 2.], dtype=float32)
+    """
+    return registry[_ACTIVATIONS[act_type]].dense(data, out=out)
+
+
+Activation.shape(same_as("data"))
+
+
+@Activation.grad
+def _(F, g, data, *, out, act_type):
+    if act_type == "relu":
+        return g * F.sign(out)
+    if act_type == "sigmoid":
+        return g * (out * (1 - out))
+    if act_type == "tanh":
+        return g * (1 - F.square(out))
+    if act_type == "softrelu":
+        return g * (1 - F.exp(-out))
+    return g * F.square(1 - F.abs(out))
+
+
+Activation.grad(stype="default")
+Activation.runs_dense("default -> default")
+
+
+def _random_slope(act_type, **_):
+    return 1 if act_type == "rrelu" else 0
+
+
+@op(
+    outputs=lambda act_type, **_: 1 + _random_slope(act_type),
+    hidden_outputs=_random_slope,
+    output_names=lambda act_type, **_: ("output", "mask")[: 1 + _random_slope(act_type)],
+)
+def LeakyReLU(
+    data,
+    gamma=None,
+    *,
+    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu"] = "leaky",
+    slope: float = 0.25,
+    lower_bound: float = 0.125,
+    upper_bound: float = 0.333999991,
+    rng,
+    training,
+):
+    """Activations that let something through below zero.
+
+    Parameters
+    ----------
+    gamma : the learned slopes of ``prelu``: one, or one for each channel (axis 1).
+    act_type : ``leaky`` x*slope below 0, ``prelu`` x*gamma, ``elu`` slope*(exp(x)-1), ``selu`` elu
+        scaled to keep unit variance, ``gelu`` x times the normal distribution function, ``rrelu``
+        a slope drawn between the bounds in training and their mean otherwise.
+
+    Examples
+    --------
+    >>> nd.LeakyReLU(nd.array([-4.0, 2.0]), act_type="leaky").asnumpy()
+    array([-1.,  2.], dtype=float32)
+    """
+    number = data.dtype.type
+    if act_type == "gelu":
+        return data * number(0.5) * (number(1) + registry["erf"].dense(data * number(0.5**0.5)))
+    below = data < 0
+    if act_type == "elu":
+        return np.where(below, number(slope) * np.expm1(np.minimum(data, number(0))), data)
+    if act_type == "selu":
+        low = number(SELU_ALPHA) * np.expm1(np.minimum(data, number(0)))
+        return number(SELU_SCALE) * np.where(below, low, data)
+    if act_type == "prelu":
+        return np.where(below, data * _by_channel(gamma, data.ndim), data)
+    if act_type == "rrelu":
+        if training:
+            drawn = rng.uniform(lower_bound, upper_bound, data.shape).astype(data.dtype)
+        else:
+            drawn = np.full(data.shape, (lower_bound + upper_bound) / 2, data.dtype)
+        mask = np.where(below, drawn, number(1))
+        return data * mask, mask
+    return np.where(below, data * number(slope), data)
+
+
+def _by_channel(gamma, ndim):
+    """Slopes shaped so that they broadcast along axis 1."""
+    if gamma.size == 1:
+        return gamma.reshape(())
+    return gamma.reshape(-1, *[1] * (ndim - 2)) if ndim > 1 else gamma
+
+
+@LeakyReLU.input_names
+def _(act_type, **_):
+    return ("data", "gamma") if act_type == "prelu" else ("data",)
+
+
+@LeakyReLU.shape
+def _(s, *, act_type, **_):
+    for _round in range(2):
+        s.outs = [s.data] * len(s.outs)
+        s.data = s.out
+    data = s.data
+    if act_type == "prelu" and not isinstance(data, UnknownShape) and isinstance(s.gamma, UnknownShape):
+        s.gamma = (data[1] if len(data) > 1 else data[0],)
+
+
+@LeakyReLU.grad
+def _(F, g, data, gamma=None, *, out, act_type, slope, **_):
+    if act_type == "rrelu":
+        return g[0] * out[1]
+    if act_type == "prelu":
+        slopes = F._leaky_slopes(gamma, data)
+        grad = F.where(data < 0, g * slopes, g)
+        return grad, F._prelu_gamma_grad(F.where(data < 0, g * data, F.zeros_like(g)), gamma)
+    if act_type == "elu":
+        return F.where(data < 0, g * (out + slope), g)
+    if act_type == "selu":
+        return F.where(data < 0, g * (out + SELU_SCALE * SELU_ALPHA), g * SELU_SCALE)
+    if act_type == "gelu":
+        cdf = (F.erf(data * 0.5**0.5) + 1) * 0.5
+        return g * (cdf + data * F.exp(F.square(data) * -0.5) * (0.5 / 3.141592653589793) ** 0.5)
+    return F.where(data < 0, g * slope, g)
+
+
+LeakyReLU.grad(stype="default")
+LeakyReLU.runs_dense("default -> default")
+
+
+@op(shape_only=("like",))
+def _leaky_slopes(gamma, like, *, out=None):
+    """PReLU's slopes in the shape of the data they multiply."""
+    return np.array(np.broadcast_to(_by_channel(gamma, like.ndim), like.shape))
+
+
+_leaky_slopes.shape(lambda s: setattr(s, "out", s.like))
+
+
+@_leaky_slopes.grad
+def _(F, h, gamma, like, *, out):
+    return F._prelu_gamma_grad(h, gamma), None
+
+
+@op(shape_only=("gamma",))
+def _prelu_gamma_grad(g, gamma, *, out=None):
+    """``g`` summed over everything but the channel, or over everything for a single slope."""
+    if gamma.shape in ((), (1,)):
+        return np.add.reduce(g, axis=None).reshape(gamma.shape)
+    axes = tuple([k for k in range(g.ndim) if k != 1]) if g.ndim > 1 else ()
+    return np.add.reduce(g, axis=axes).reshape(gamma.shape)
+
+
+_prelu_gamma_grad.shape(lambda s: setattr(s, "out", s.gamma))
+
+
+@_prelu_gamma_grad.grad
+def _(F, h, g, gamma, *, out):
+    return F._leaky_slopes(h, g), None

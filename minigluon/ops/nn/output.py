@@ -1,0 +1,345 @@
+"""Output layers: operators whose gradient is that of a loss, whatever gradient comes from above."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from ...core.infer import UnknownShape, known, prod, same_as
+from ...core.op import op, registry
+from .softmax import softmax_of
+
+
+def _share(s):
+    """The rule that data and output have one shape."""
+    s.data = s.out
+    s.out = s.data
+
+
+# ---- SoftmaxOutput
+
+
+@op(aliases=("Softmax",))
+def SoftmaxOutput(
+    data,
+    label,
+    *,
+    grad_scale: float = 1.0,
+    ignore_label: float = -1.0,
+    multi_output: bool = False,
+    use_ignore: bool = False,
+    preserve_shape: bool = False,
+    normalization: Literal["batch", "null", "valid"] = "null",
+    out_grad: bool = False,
+    smooth_alpha: float = 0.0,
+    out=None,
+):
+    """Softmax whose gradient is that of the cross entropy with ``label``.
+
+    The gradient with respect to ``data`` is ``softmax(data) - one_hot(label)``, scaled; head
+    gradients are ignored unless ``out_grad``.
+
+    Parameters
+    ----------
+    data : ``(batch, classes)``; all trailing axes count as classes unless one of the next two is set.
+    label : class numbers ``(batch,)``, or probabilities in the shape of ``data``.
+    multi_output : classes lie on axis 1 and there is a label for every other position.
+    preserve_shape : classes lie on the last axis.
+    use_ignore, ignore_label : positions with this label get no gradient.
+    normalization : divide by the batch size ("batch"), the number of labels not ignored ("valid"),
+        or nothing.
+    smooth_alpha : label smoothing: this share goes to the other classes.
+
+    Examples
+    --------
+    >>> nd.SoftmaxOutput(nd.array([[0, 0]]), nd.array([1])).asnumpy()
+    array([[0.5, 0.5]], dtype=float32)
+    """
+    result = _probabilities(data, multi_output, preserve_shape)
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def _probabilities(data, multi_output, preserve_shape):
+    if multi_output:
+        return softmax_of(data, 1)
+    if preserve_shape or data.ndim == 2:
+        return softmax_of(data, -1)
+    return softmax_of(data.reshape(data.shape[0], -1), -1).reshape(data.shape)
+
+
+@SoftmaxOutput.shape
+def _(s, *, multi_output, preserve_shape, **_):
+    _share(s)
+    data, label = s.data, s.label
+    if isinstance(data, UnknownShape):
+        return
+    if not isinstance(label, UnknownShape) and label == data:
+        return
+    if multi_output:
+        flat = (data[0], prod(data[2:]))
+        if not isinstance(label, UnknownShape) and label in (flat, (data[0], 1, *data[2:])):
+            return
+        s.label = (data[0], *data[2:])
+    elif preserve_shape:
+        s.label = data[:-1]
+    else:
+        s.label = (data[0],)
+
+
+@SoftmaxOutput.grad
+def _(F, g, data, label, *, out, **attrs):
+    grad = F._softmax_output_grad(out, label, **attrs)
+    return (grad * g if attrs["out_grad"] else grad), F.zeros_like(label)
+
+
+SoftmaxOutput.grad(stype="default")
+SoftmaxOutput.runs_dense("default default -> default")
+
+
+@op()
+def _softmax_output_grad(
+    out,
+    label,
+    *,
+    grad_scale: float = 1.0,
+    ignore_label: float = -1.0,
+    multi_output: bool = False,
+    use_ignore: bool = False,
+    preserve_shape: bool = False,
+    normalization: Literal["batch", "null", "valid"] = "null",
+    out_grad: bool = False,
+    smooth_alpha: float = 0.0,
+):
+    """The gradient of the cross entropy through softmax, from its result and the labels."""
+    if label.shape == out.shape:  # probabilities
+        return (out - label) * out.dtype.type(grad_scale)
+    if multi_output:
+        rows = np.moveaxis(out.reshape(*out.shape[:2], -1), 1, -1)
+    elif preserve_shape:
+        rows = out.reshape(-1, out.shape[-1])
+    else:
+        rows = out.reshape(out.shape[0], -1)
+    classes = rows.shape[-1]
+    target = label.reshape(rows.shape[:-1])
+    index = target.astype(np.int64)
+    grad = np.array(rows)
+    if smooth_alpha:
+        grad -= out.dtype.type(smooth_alpha / (classes - 1))
+    hit = (index >= 0) & (index < classes)
+    safe = np.where(hit, index, 0)[..., None]
+    share = out.dtype.type(1 - smooth_alpha - (smooth_alpha / (classes - 1) if smooth_alpha else 0))
+    np.put_along_axis(
+        grad, safe, np.take_along_axis(grad, safe, -1) - np.where(hit, share, 0)[..., None], -1
+    )
+    valid = index.size
+    if use_ignore:
+        ignored = index == int(ignore_label)
+        grad[ignored] = 0
+        valid = max(int(index.size - np.count_nonzero(ignored)), 1)
+    scale = grad_scale
+    if normalization == "batch":
+        scale /= out.shape[0]
+    elif normalization == "valid":
+        scale /= valid
+    if multi_output and normalization != "valid":
+        scale /= rows.shape[1]
+    grad *= out.dtype.type(scale)
+    if multi_output:
+        grad = np.ascontiguousarray(np.moveaxis(grad, -1, 1))
+    return grad.reshape(out.shape)
+
+
+@_softmax_output_grad.shape
+def _(s, **_):
+    s.outs = [s.ins[0]]
+
+
+@_softmax_output_grad.dtype
+def _(t, **_):
+    t.outs = [t.ins[0]]
+
+
+# ---- regression outputs
+
+
+def _regression(name, link, doc, formula, slope):
+    """An output layer whose gradient is ``slope(out, label)`` over the outputs of a sample."""
+
+    def forward(data, label, *, grad_scale: float = 1.0, out=None):
+        return link(data, out)
+
+    forward.__doc__ = f"""{doc}
+
+    The gradient with respect to ``data`` is ``{formula} * grad_scale / m``, where m is the number
+    of outputs of a sample; head gradients are ignored.
+
+    Parameters
+    ----------
+    data : predictions, ``(batch, ...)``.
+    label : targets in the same shape (or as many elements in another).
+
+    Examples
+    --------
+    >>> nd.{name}(nd.array([[0.0]]), nd.array([[1.0]])).shape
+    (1, 1)
+    """
+    made = op(forward, name=name, aliases=(f"_sparse_{name}",))
+
+    @made.shape
+    def _(s, **_):
+        _share(s)
+        data, label = s.data, s.label
+        if isinstance(data, UnknownShape):
+            return
+        if isinstance(label, UnknownShape):
+            s.label = (data[0],) if len(data) == 2 and data[1] == 1 else data
+        elif not (known(label) and known(data) and prod(label) == prod(data)):
+            s.label = data
+
+    @made.grad
+    def _(F, g, data, label, *, out, grad_scale):
+        return slope(F, out, label, grad_scale), F.zeros_like(label)
+
+    made.grad(stype="default")
+    return made
+
+
+def _identity(data, out):
+    if out is None:
+        return data.copy()
+    out[...] = data
+    return out
+
+
+@op()
+def _regression_grad(
+    out, label, *, kind: Literal["difference", "sign"] = "difference", scale: float = 1.0
+):
+    """``(out - label)`` or its sign, times ``scale`` over the number of outputs of a sample."""
+    difference = out - label.reshape(out.shape)
+    if kind == "sign":
+        difference = np.sign(difference)
+    count = out.size // out.shape[0] if out.size else 1
+    difference *= out.dtype.type(scale / count)
+    return difference
+
+
+@_regression_grad.kernel("default csr -> default")
+def _(out, label, *, kind, scale):
+    from ...kernels import csr_arithmetic
+
+    difference = csr_arithmetic.dense_subtract(out, label)
+    if kind == "sign":
+        difference = np.sign(difference)
+    difference *= out.dtype.type(scale / (out.size // out.shape[0] if out.size else 1))
+    return difference
+
+
+@_regression_grad.shape
+def _(s, **_):
+    s.outs = [s.ins[0]]
+
+
+@_regression_grad.dtype
+def _(t, **_):
+    t.outs = [t.ins[0]]
+
+
+def _difference(F, out, label, grad_scale):
+    return F._regression_grad(out, label, kind="difference", scale=grad_scale)
+
+
+def _sign(F, out, label, grad_scale):
+    return F._regression_grad(out, label, kind="sign", scale=grad_scale)
+
+
+LinearRegressionOutput = _regression(
+    "LinearRegressionOutput",
+    _identity,
+    "The data itself, with the gradient of the squared error.",
+    "(data - label)",
+    _difference,
+)
+LogisticRegressionOutput = _regression(
+    "LogisticRegressionOutput",
+    lambda data, out: registry["sigmoid"].dense(data, out=out),
+    "The sigmoid of the data, with the gradient of the cross entropy.",
+    "(sigmoid(data) - label)",
+    _difference,
+)
+MAERegressionOutput = _regression(
+    "MAERegressionOutput",
+    _identity,
+    "The data itself, with the gradient of the absolute error.",
+    "sign(data - label)",
+    _sign,
+)
+
+
+@LinearRegressionOutput.kernel("default csr -> default")
+def _(data, label, *, grad_scale, out=None):
+    return _identity(data, out)
+
+
+@LogisticRegressionOutput.kernel("default csr -> default")
+def _(data, label, *, grad_scale, out=None):
+    return registry["sigmoid"].dense(data, out=out)
+
+
+# ---- MakeLoss
+
+
+@op()
+def MakeLoss(
+    data,
+    *,
+    grad_scale: float = 1.0,
+    valid_thresh: float = 0.0,
+    normalization: Literal["batch", "null", "valid"] = "null",
+    out=None,
+):
+    """The data itself, as something to be minimised: its gradient is ``grad_scale``.
+
+    Parameters
+    ----------
+    normalization : divide the gradient by the batch size, or by the number of elements above
+        ``valid_thresh``.
+
+    Examples
+    --------
+    >>> nd.MakeLoss(nd.array([2.0])).asnumpy()
+    array([2.], dtype=float32)
+    """
+    return _identity(data, out)
+
+
+MakeLoss.shape(same_as("data"))
+
+
+@MakeLoss.grad
+def _(F, g, data, *, out, **attrs):
+    return F._make_loss_grad(data, **attrs)
+
+
+@op()
+def _make_loss_grad(
+    data,
+    *,
+    grad_scale: float = 1.0,
+    valid_thresh: float = 0.0,
+    normalization: Literal["batch", "null", "valid"] = "null",
+):
+    """The constant gradient of MakeLoss."""
+    scale = grad_scale
+    if normalization == "batch":
+        scale /= data.shape[0]
+    elif normalization == "valid":
+        scale /= max(1, int(np.count_nonzero(data > valid_thresh)))
+    return np.full(data.shape, scale, data.dtype)
+
+
+_make_loss_grad.shape(same_as("data"))

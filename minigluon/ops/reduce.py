@@ -1,0 +1,571 @@
+"""Reductions: sums, means, products, extremes and norms over some or all axes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+
+from .. import storage
+from ..base import AttributeValueError, ShapeError
+from ..core.attributes import Shape
+from ..core.infer import UNKNOWN_SHAPE
+from ..core.op import Op, op, registry
+from ..kernels import csr as csr_kernels
+from .elementwise import real_dtype
+
+_PARAMETERS = """
+
+Parameters
+----------
+axis : an axis or several, negative ones counted from the end; none means all.
+keepdims : keep reduced axes, with length one.
+exclude : reduce all axes but those given."""
+
+
+def axes_of(ndim: int, axis: tuple[int, ...] | None, exclude: bool = False) -> tuple[int, ...]:
+    """The axes to reduce, ascending and not negative; none given means all of them."""
+    if not axis:
+        return tuple(range(ndim))
+    if len(axis) == 1 and not exclude and 0 <= axis[0] < ndim:
+        return axis
+    chosen = {k + ndim if k < 0 else k for k in axis}
+    if min(chosen) < 0 or max(chosen) >= ndim or len(chosen) < len(axis):
+        raise ShapeError(
+            f"reduction over axes that are not there, or there twice: axis {axis} exceeds the "
+            f"input dimension of {ndim}.\n  received  axis={axis}, data of {ndim} dimensions\n"
+            f"  expected  distinct axes in [{-ndim}, {ndim})\n  fix       choose such axes"
+        )
+    return tuple([k for k in range(ndim) if (k in chosen) != exclude])
+
+
+def _reduced_shape(s: Any, *, axis: Any, keepdims: bool, exclude: bool = False, **_: Any) -> None:
+    data = s.data
+    if data is UNKNOWN_SHAPE:
+        return
+    s.out = _shape_after(data, axes_of(len(data), axis, exclude), keepdims)
+
+
+def _shape_after(shape: Any, axes: tuple[int, ...], keepdims: bool) -> tuple[Any, ...]:
+    if keepdims:
+        return tuple([1 if k in axes else d for k, d in enumerate(shape)])
+    return tuple([d for k, d in enumerate(shape) if k not in axes])
+
+
+def _put(value: Any, dtype: Any, out: Any) -> Any:
+    """The value in this dtype, in ``out`` if that is given."""
+    if out is None:
+        return np.asarray(value, dtype)
+    np.copyto(out, value, casting="unsafe")
+    return out
+
+
+# ---- kernels: (data, axes, keepdims, out)
+
+
+def _sum(data, axes, keepdims, out=None):
+    if data.dtype == np.float16:
+        total = np.add.reduce(data, axis=axes, dtype=np.float32, keepdims=keepdims)
+        return _put(total, data.dtype, out)
+    return np.add.reduce(data, axis=axes, dtype=data.dtype, keepdims=keepdims, out=out)
+
+
+def _mean(data, axes, keepdims, out=None):
+    dtype = data.dtype if data.dtype.kind == "f" else np.dtype(np.float32)
+    wide = dtype if dtype.itemsize > 2 else np.float32
+    if data.dtype.kind != "f":
+        wide = np.float64
+    total = np.add.reduce(data, axis=axes, dtype=wide, keepdims=keepdims)
+    total = np.divide(total, total.dtype.type(_count(data.shape, axes)))
+    return total if out is None and total.dtype == dtype else _put(total, dtype, out)
+
+
+def _count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
+    return math.prod([shape[k] for k in axes])
+
+
+def _prod(data, axes, keepdims, out=None):
+    if data.dtype == np.float16:
+        total = np.multiply.reduce(data, axis=axes, dtype=np.float32, keepdims=keepdims)
+        return _put(total, data.dtype, out)
+    return np.multiply.reduce(data, axis=axes, dtype=data.dtype, keepdims=keepdims, out=out)
+
+
+def _max(data, axes, keepdims, out=None):
+    return np.maximum.reduce(data, axis=axes, keepdims=keepdims, out=out)
+
+
+def _min(data, axes, keepdims, out=None):
+    return np.minimum.reduce(data, axis=axes, keepdims=keepdims, out=out)
+
+
+def _nansum(data, axes, keepdims, out=None):
+    return _sum(_without_nan(data, 0), axes, keepdims, out)
+
+
+def _nanprod(data, axes, keepdims, out=None):
+    return _prod(_without_nan(data, 1), axes, keepdims, out)
+
+
+def _without_nan(data, value):
+    if data.dtype.kind != "f":
+        return data
+    return np.where(data != data, data.dtype.type(value), data)
+
+
+# ---- the table
+
+
+def _mean_gradient(F: Any, g: Any, x: Any, y: Any, how: dict[str, Any]) -> Any:
+    return F._spread_mean(g, x, **how)
+
+
+def _extreme_gradient(F: Any, g: Any, x: Any, y: Any, how: dict[str, Any]) -> Any:
+    return F._spread_reduced(g, x, **how) * F._tie_weights(x, y, **how)
+
+
+def _nansum_gradient(F: Any, g: Any, x: Any, y: Any, how: dict[str, Any]) -> Any:
+    return F._spread_reduced(g, x, **how) * F.broadcast_equal(x, x)
+
+
+def _prod_gradient(F: Any, g: Any, x: Any, y: Any, how: dict[str, Any]) -> Any:
+    return F._spread_reduced(g, x, **how) * F._other_products(x, **how)
+
+
+_TIES = (
+    "NaN propagates. Where several elements are extreme the gradient is divided equally among them "
+    "(MXNet gives each of them all of it)."
+)
+_TABLE: dict[str, tuple[Any, Any, tuple[str, ...], str]] = {
+    # name: kernel, gradient, aliases, documentation
+    "sum": (
+        _sum, lambda F, g, x, y, how: F._spread_reduced(g, x, **how), ("_sparse_sum", "sum_axis"),
+        "The sum of the elements along ``axis``.\n\nfloat16 is added up in float32; whole numbers "
+        "keep their dtype.",
+    ),
+    "mean": (
+        _mean, _mean_gradient, ("_sparse_mean",),
+        "The mean of the elements along ``axis``.\n\nfloat16 is added up in float32; of whole "
+        "numbers the mean is float32 (MXNet cuts off its fraction).",
+    ),
+    "prod": (_prod, _prod_gradient, (), "The product of the elements along ``axis``."),
+    "nansum": (
+        _nansum, _nansum_gradient, (), "The sum of the elements along ``axis`` that are not NaN.",
+    ),
+    "nanprod": (
+        _nanprod, _prod_gradient, (),
+        "The product of the elements along ``axis`` that are not NaN.",
+    ),
+    "max": (
+        _max, _extreme_gradient, ("max_axis",), "The largest element along ``axis``.\n\n" + _TIES,
+    ),
+    "min": (
+        _min, _extreme_gradient, ("min_axis",), "The smallest element along ``axis``.\n\n" + _TIES,
+    ),
+}  # fmt: skip
+
+
+def _declare(name: str) -> Op:
+    function, gradient, aliases, documentation = _TABLE[name]
+
+    def kernel(
+        data, *, axis: Shape | None = None, keepdims: bool = False, exclude: bool = False, out=None
+    ):
+        return function(data, axes_of(data.ndim, axis, exclude), keepdims, out)
+
+    def rule(F, g, data, *, out, **how):
+        return gradient(F, g, data, out, how)
+
+    kernel.__name__ = name
+    kernel.__doc__ = documentation + _PARAMETERS
+    declared: Op = op(kernel, aliases=aliases, scalar=True)
+    declared.shape(_reduced_shape)
+    declared.grad(rule)
+    return declared
+
+
+for _name in _TABLE:
+    _declare(_name)
+registry["mean"].dtype(real_dtype)
+
+
+# ---- what their gradients are made of
+
+
+@op(shape_only=("like",))
+def _spread_reduced(
+    data, like, *, axis: Shape | None = None, keepdims: bool = False, exclude: bool = False,
+    out=None,
+):  # fmt: skip
+    """``data``, a reduction of ``like`` over these axes, repeated to its shape."""
+    if out is None:
+        out = np.empty(like.shape, data.dtype)
+    out[...] = _opened(data, like.shape, axis, exclude)
+    return out
+
+
+def _opened(data, shape, axis, exclude):
+    """A reduction of an array of this shape with its reduced axes kept."""
+    return data.reshape(_shape_after(shape, axes_of(len(shape), axis, exclude), True))
+
+
+def _as_like(s: Any, **_: Any) -> None:
+    s.out = s.like
+    s.like = s.out
+
+
+_spread_reduced.shape(_as_like)
+
+
+@_spread_reduced.grad
+def _(F, g, data, like, *, out, **how):
+    return F.sum(g, **how), None
+
+
+@op(shape_only=("like",))
+def _spread_mean(
+    data, like, *, axis: Shape | None = None, keepdims: bool = False, exclude: bool = False,
+    out=None,
+):  # fmt: skip
+    """``data``, a mean of ``like`` over these axes, shared among the elements it is of."""
+    count = _count(like.shape, axes_of(len(like.shape), axis, exclude))
+    if out is None:
+        out = np.empty(like.shape, data.dtype)
+    out[...] = np.divide(_opened(data, like.shape, axis, exclude), data.dtype.type(max(count, 1)))
+    return out
+
+
+_spread_mean.shape(_as_like)
+
+
+@_spread_mean.grad
+def _(F, g, data, like, *, out, **how):
+    return F.mean(g, **how), None
+
+
+@op(grad="zero")
+def _tie_weights(
+    data, extreme, *, axis: Shape | None = None, keepdims: bool = False, exclude: bool = False,
+    out=None,
+):  # fmt: skip
+    """For each element its share in the extreme: one over the number of those equal to it."""
+    extreme = _opened(extreme, data.shape, axis, exclude)
+    ties = np.equal(data, extreme)
+    if data.dtype.kind == "f":
+        ties |= (data != data) & (extreme != extreme)
+    number = np.add.reduce(ties, axis=axes_of(data.ndim, axis, exclude), keepdims=True)
+    return _put(ties / np.maximum(number, 1), data.dtype, out)
+
+
+@_tie_weights.shape
+def _(s, **_):
+    s.out = s.data
+    s.data = s.out
+
+
+@op()
+def _other_products(
+    data, *, axis: Shape | None = None, keepdims: bool = False, exclude: bool = False, out=None
+):
+    """For each element the product of the others it is reduced with; NaN counts as absent.
+
+    An element that is NaN has 0: it is no factor in ``nanprod``.
+    """
+    axes = axes_of(data.ndim, axis, exclude)
+    kept = [k for k in range(data.ndim) if k not in axes]
+    order = (*kept, *axes)
+    moved = data.transpose(order)
+    flat = moved.reshape(*moved.shape[: len(kept)], -1)
+    absent = flat != flat
+    flat = np.where(absent, flat.dtype.type(1), flat)
+    before, after = np.ones_like(flat), np.ones_like(flat)
+    np.multiply.accumulate(flat[..., :-1], axis=-1, out=before[..., 1:])
+    np.multiply.accumulate(flat[..., :0:-1], axis=-1, out=after[..., -2::-1])
+    result = np.where(absent, flat.dtype.type(0), before * after)
+    return _put(result.reshape(moved.shape).transpose(np.argsort(order)), data.dtype, out)
+
+
+@_other_products.shape
+def _(s, **_):
+    s.out = s.data
+    s.data = s.out
+
+
+@_other_products.grad
+def _(F, g, data, *, out, **how):
+    weighted = g * out
+    total = F._spread_reduced(F.sum(weighted, **how), data, **how)
+    return (total - weighted) / data
+
+
+# ---- norms
+
+
+@op(aliases=("_sparse_norm",), scalar=True)
+def norm(
+    data, *, ord: int = 2, axis: Shape | None = None,
+    out_dtype: Literal["float16", "float32", "float64", "int32", "int64", "int8"] | None = None,
+    keepdims: bool = False, out=None,
+):  # fmt: skip
+    """The norm of the elements along ``axis``: the root of the sum of squares, or a sum of sizes.
+
+    Several axes are taken as one long axis. Whole numbers are computed with as float32.
+
+    Parameters
+    ----------
+    ord : 2 for the Euclidean norm, 1 for the sum of absolute values.
+    axis : an axis or several, negative ones counted from the end; none means all.
+    out_dtype : the dtype of the result, by default that of ``data``.
+    keepdims : keep reduced axes, with length one.
+    """
+    dtype = out_dtype or (data.dtype if data.dtype.kind == "f" else np.float32)
+    result = _norm(data, ord, axes_of(data.ndim, axis), keepdims, np.add.reduce)
+    return _put(result, np.dtype(dtype), out)
+
+
+def _norm(data, ord, axes, keepdims, add):
+    if ord not in (1, 2):
+        raise AttributeValueError(
+            f"norm: only supports ord=1 and ord=2.\n  received  ord={ord}\n"
+            "  expected  1 or 2\n  fix       use linalg operators for other norms"
+        )
+    if data.dtype.kind != "f" or data.dtype.itemsize < 4:
+        data = data.astype(np.float32)
+    if ord == 1:
+        return add(np.abs(data), axis=axes, keepdims=keepdims)
+    return np.sqrt(add(np.square(data), axis=axes, keepdims=keepdims))
+
+
+norm.shape(_reduced_shape)
+
+
+@norm.dtype
+def _(t, *, out_dtype, **_):
+    if out_dtype is not None:
+        t.out = np.dtype(out_dtype)
+    else:
+        real_dtype(t)
+
+
+@norm.grad
+def _(F, g, data, *, out, ord, axis, out_dtype, keepdims):
+    how = {"axis": axis, "keepdims": keepdims}
+    if out_dtype is not None:
+        g, out = F._cast_like(g, data), F._cast_like(out, data)
+    if ord == 1:
+        return F._spread_reduced(g, data, **how) * F.sign(data)
+    return data * F._spread_reduced(g / out, data, **how)
+
+
+# ---- sparse rows
+
+
+def _sparse_sum(data: Any, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
+    """The sum along some axes of a csr or row_sparse array, as a dense one, in float64."""
+    if not axes:
+        return storage.densify(data)
+    if type(data) is storage.Csr:
+        if len(axes) == 2:
+            total = np.asarray(csr_kernels.total(data))
+        else:
+            total = csr_kernels.column_sums(data) if axes == (0,) else csr_kernels.row_sums(data)
+        return total.reshape(_shape_after(data.shape, axes, keepdims))
+    values = data.values
+    wide = np.float64 if values.dtype.kind == "f" else np.int64
+    part = np.add.reduce(values, axis=axes, dtype=wide, keepdims=keepdims)
+    if 0 in axes:
+        return np.asarray(part)
+    total = np.zeros(_shape_after(data.shape, axes, keepdims), wide)
+    total[data.indices] = part
+    return total
+
+
+@registry["sum"].kernel("csr|row_sparse -> default")
+def _(data, *, axis, keepdims, exclude, out=None):
+    axes = axes_of(data.ndim, axis, exclude)
+    return _put(_sparse_sum(data, axes, keepdims), data.dtype, out)
+
+
+@registry["mean"].kernel("csr|row_sparse -> default")
+def _(data, *, axis, keepdims, exclude, out=None):
+    axes = axes_of(data.ndim, axis, exclude)
+    dtype = data.dtype if data.dtype.kind == "f" else np.float32
+    return _put(_sparse_sum(data, axes, keepdims) / _count(data.shape, axes), dtype, out)
+
+
+@norm.kernel("csr|row_sparse -> default")
+def _(data, *, ord, axis, out_dtype, keepdims, out=None):
+    def add(values, *, axis, keepdims):
+        return _sparse_sum(data.with_values(values), axis, keepdims)
+
+    dtype = out_dtype or (data.dtype if data.dtype.kind == "f" else np.float32)
+    result = _norm(data.values, ord, axes_of(data.ndim, axis), keepdims, add)
+    return _put(result, np.dtype(dtype), out)
+
+
+# ---- the sum of squares of row_sparse arrays
+
+
+@op(scalar=True)
+def _square_sum(
+    data, *, axis: Shape | None = None, keepdims: bool = False, exclude: bool = False, out=None
+):
+    """The sum of the squares of the elements along ``axis``; its gradient is row_sparse.
+
+    A row_sparse matrix reduced along its rows with ``keepdims`` gives a row_sparse result.
+    """
+    return _sum(np.square(data), axes_of(data.ndim, axis, exclude), keepdims, out)
+
+
+_square_sum.shape(_reduced_shape)
+
+
+@_square_sum.grad
+def _(F, g, data, *, out, **how):
+    return F._square_sum_grad(g, data, **how)
+
+
+def _sums_rows(axis: Any, keepdims: bool, exclude: bool) -> bool:
+    return keepdims and axis in ((1,), (-1,)) and not exclude
+
+
+@_square_sum.kernel("row_sparse -> row_sparse", when=_sums_rows)
+def _(data, *, axis, keepdims, exclude, out=None):
+    sums = np.add.reduce(np.square(data.values), axis=1, keepdims=True)
+    return storage.RowSparse(sums, data.indices, (data.shape[0], 1))
+
+
+@_square_sum.kernel("row_sparse -> default")
+def _(data, *, axis, keepdims, exclude, out=None):
+    axes = axes_of(data.ndim, axis, exclude)
+    squares = data.with_values(np.square(data.values))
+    return _put(_sparse_sum(squares, axes, keepdims), data.dtype, out)
+
+
+@op()
+def _square_sum_grad(
+    g, data, *, axis: Shape | None = None, keepdims: bool = False, exclude: bool = False, out=None
+):
+    """``2 * data * g``, on the rows that ``data`` stores if it is row_sparse."""
+    return np.multiply(data * data.dtype.type(2), _opened(g, data.shape, axis, exclude), out=out)
+
+
+@_square_sum_grad.shape
+def _(s, **_):
+    s.out = s.data
+    s.data = s.out
+
+
+@_square_sum_grad.kernel("default|row_sparse row_sparse -> row_sparse")
+def _(g, data, *, axis, keepdims, exclude, out=None):
+    opened = _opened(storage.densify(g), data.shape, axis, exclude)
+    if opened.shape[0] != 1 or data.shape[0] == 1:
+        opened = opened.take(data.indices, axis=0)
+    return data.with_values(data.values * data.dtype.type(2) * opened)
+
+
+@_square_sum_grad.grad
+def _(F, g, head, data, *, out, **how):
+    return F.sum(g * (data * 2), **how), g * (F._spread_reduced(head, data, **how) * 2)
+
+
+# ---- positions of extremes
+
+
+_POSITIONS = {"argmax": np.argmax, "argmin": np.argmin}
+
+
+def _declare_position(name: str) -> None:
+    function = _POSITIONS[name]
+    what = "largest" if name == "argmax" else "smallest"
+
+    def kernel(data, *, axis: int | None = None, keepdims: bool = False, out=None):
+        if axis is not None:
+            (axis,) = axes_of(data.ndim, (axis,))
+        position = function(data, axis=axis, keepdims=keepdims)
+        return _put(position, _position_dtype(data.dtype), out)
+
+    kernel.__name__ = name
+    kernel.__doc__ = f"""The position of the {what} element along ``axis``, the first of equal ones.
+
+    Without ``axis`` the position is that in the flattened array. It is given in the dtype of
+    ``data``, as in MXNet. NaN counts as the {what}.
+    """
+    declared = op(kernel, scalar=True, grad="zero")
+    declared.shape(_position_shape)
+    declared.dtype(_position_dtypes)
+
+
+def _position_dtype(dtype: Any) -> Any:
+    return dtype if dtype.kind != "b" else np.dtype(np.float32)
+
+
+def _position_shape(s: Any, *, axis: int | None, keepdims: bool) -> None:
+    _reduced_shape(s, axis=None if axis is None else (axis,), keepdims=keepdims)
+
+
+def _position_dtypes(t: Any, **_: Any) -> None:
+    if t.data is not None:
+        t.out = _position_dtype(t.data)
+    else:
+        t.data = t.out
+
+
+for _name in _POSITIONS:
+    _declare_position(_name)
+
+
+@op(grad="zero")
+def argmax_channel(data, *, out=None):
+    """The position of the largest element along axis 1, the first of equal ones."""
+    return _put(np.argmax(data, axis=1), _position_dtype(data.dtype), out)
+
+
+@argmax_channel.shape
+def _(s):
+    s.out = (*s.data[:1], *s.data[2:])
+
+
+argmax_channel.dtype(_position_dtypes)
+
+
+# ---- mean and variance
+
+
+@op(outputs=2, output_names=("mean", "var"))
+def moments(data, *, axes: Shape | None = None, keepdims: bool = False):
+    """The mean and the variance of the elements along ``axes``, which must be given."""
+    if not axes:
+        raise AttributeValueError(
+            "moments: Empty axes is not supported.\n  received  no axes\n"
+            "  expected  one or more axes\n  fix       name all axes for global moments"
+        )
+    chosen = axes_of(data.ndim, axes)
+    mean = _mean(data, chosen, True)
+    variance = _mean(np.square(data - mean), chosen, True)
+    if not keepdims:
+        shape = _shape_after(data.shape, chosen, False)
+        return mean.reshape(shape), variance.reshape(shape)
+    return mean, variance
+
+
+@moments.shape
+def _(s, *, axes, keepdims):
+    if s.data is not UNKNOWN_SHAPE:
+        shape = _shape_after(s.data, axes_of(len(s.data), axes), keepdims)
+        s.outs = (shape, shape)
+
+
+@moments.dtype
+def _(t, **_):
+    if t.data is not None:
+        dtype = t.data if t.data.kind == "f" else np.dtype(np.float32)
+        t.outs = (dtype, dtype)
+
+
+@moments.grad
+def _(F, g, data, *, out, axes, keepdims):
+    how = {"axis": axes, "keepdims": keepdims}
+    centred = data - F._spread_reduced(out[0], data, **how)
+    return F._spread_mean(g[0], data, **how) + F._spread_mean(g[1], data, **how) * centred * 2

@@ -1,0 +1,201 @@
+"""One step of an optimizer as an operator; states change in place, weights go to ``out``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.op import op
+from ..kernels import updates
+from ..storage import RowSparse, densify
+
+
+def _into(weight, out):
+    return np.empty_like(weight) if out is None else out
+
+
+@op(aliases=("_sparse_sgd_update",), inplace=True)
+def sgd_update(
+    weight,
+    grad,
+    *,
+    lr: float,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = True,
+    out=None,
+):
+    """Stochastic gradient descent: ``w - lr * (clip(rescale_grad * g) + wd * w)``.
+
+    With a row_sparse gradient and ``lazy_update`` only its rows change, weight decay included.
+
+    Parameters
+    ----------
+    out : where the new weight goes; the weight itself for a step in place.
+    clip_gradient : gradients are limited to ``[-clip, clip]``; negative: not at all.
+
+    Examples
+    --------
+    >>> w = nd.ones(2)
+    >>> nd.sgd_update(w, nd.ones(2), lr=0.5, out=w).asnumpy()
+    array([0.5, 0.5], dtype=float32)
+    """
+    return updates.sgd(
+        weight, grad, _into(weight, out),
+        lr=lr, wd=wd, rescale_grad=rescale_grad, clip_gradient=clip_gradient,
+    )  # fmt: skip
+
+
+@op(aliases=("_sparse_sgd_mom_update",), mutates=("mom",), inplace=True)
+def sgd_mom_update(
+    weight,
+    grad,
+    mom,
+    *,
+    lr: float,
+    momentum: float = 0.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = True,
+    out=None,
+):
+    """SGD with momentum: ``m = momentum * m - lr * (clip(rescale_grad * g) + wd * w)``, ``w + m``.
+
+    ``mom`` changes in place. Lazily, rows absent from a row_sparse gradient keep weight and state.
+
+    Examples
+    --------
+    >>> w, m = nd.ones(2), nd.zeros(2)
+    >>> nd.sgd_mom_update(w, nd.ones(2), m, lr=0.5, momentum=0.9, out=w).asnumpy()
+    array([0.5, 0.5], dtype=float32)
+    """
+    return updates.sgd_momentum(
+        weight, grad, mom, _into(weight, out),
+        lr=lr, momentum=momentum, wd=wd, rescale_grad=rescale_grad, clip_gradient=clip_gradient,
+    )  # fmt: skip
+
+
+@op(aliases=("_sparse_adam_update",), mutates=("mean", "var"), inplace=True)
+def adam_update(
+    weight,
+    grad,
+    mean,
+    var,
+    *,
+    lr: float,
+    beta1: float = 0.899999976,
+    beta2: float = 0.999000013,
+    epsilon: float = 9.99999994e-09,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = True,
+    out=None,
+):
+    """Adam (Kingma & Ba, 2015) without bias correction, which belongs into ``lr``.
+
+    ``mean`` and ``var`` change in place.
+
+    Examples
+    --------
+    >>> w, mean, var = nd.ones(1), nd.zeros(1), nd.zeros(1)
+    >>> nd.adam_update(w, nd.ones(1), mean, var, lr=0.1, out=w).shape
+    (1,)
+    """
+    return updates.adam(
+        weight, grad, mean, var, _into(weight, out),
+        lr=lr, beta1=beta1, beta2=beta2, epsilon=epsilon, wd=wd, rescale_grad=rescale_grad,
+        clip_gradient=clip_gradient,
+    )  # fmt: skip
+
+
+@op(mutates=("history",), inplace=True)
+def _sparse_adagrad_update(
+    weight,
+    grad,
+    history,
+    *,
+    lr: float,
+    epsilon: float = 1.00000001e-07,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    out=None,
+):
+    """AdaGrad (Duchi et al., 2011): ``h += g*g``, ``w - lr * (g / sqrt(h + epsilon) + wd * w)``.
+
+    ``history`` changes in place.
+    """
+    return updates.adagrad(
+        weight, grad, history, _into(weight, out),
+        lr=lr, epsilon=epsilon, wd=wd, rescale_grad=rescale_grad, clip_gradient=clip_gradient,
+    )  # fmt: skip
+
+
+def _same_shape(s, **_):
+    for shape in (*s.ins, s.out):
+        s.ins = [shape] * len(s.ins)
+        s.out = shape
+
+
+def _same_dtype(t, **_):
+    for dtype in (*t.ins, t.out):
+        if dtype is not None:
+            t.ins = [dtype] * len(t.ins)
+            t.out = dtype
+
+
+def _sparse_rows(declared, lazy):
+    """Rows for row_sparse gradients: ``lazy`` on the rows, or the whole step if not wanted."""
+    n = len(declared.inputs) - 2
+    states = " default|row_sparse" * n
+
+    def run_lazily(weight, grad, *states, out=None, lazy_update=True, **attrs):
+        if out is None:
+            weight = weight.copy()
+        results = lazy(weight, grad, *states, **attrs)
+        for held, new in zip((weight, *states), results, strict=True):
+            if type(held) is RowSparse and new is not held:
+                held.assign(new)
+        return weight
+
+    def run_whole(weight, grad, *states, out=None, lazy_update=False, **attrs):
+        dense = [densify(x) for x in (weight, grad, *states)]
+        result = declared.dense(*dense, **({"lazy_update": False} if has_flag else {}), **attrs)
+        for held, new in zip(states, dense[2:], strict=True):
+            if type(held) is RowSparse:
+                held.assign(_every_row(new))
+        if type(weight) is not RowSparse:
+            if out is not None:
+                out[...] = result
+                return out
+            return result
+        whole = _every_row(result)
+        if out is not None:
+            weight.assign(whole)
+            return weight
+        return whole
+
+    has_flag = "lazy_update" in declared.attributes
+    wants = (lambda lazy_update, **_: lazy_update) if has_flag else None
+    for weight in ("default", "row_sparse"):
+        declared.kernel(f"{weight} row_sparse{states} -> {weight}", when=wants)(run_lazily)
+        if has_flag:
+            declared.kernel(f"{weight} row_sparse{states} -> {weight}")(run_whole)
+    declared.kernel(f"row_sparse default{states} -> row_sparse")(run_whole)
+
+
+def _every_row(x):
+    return RowSparse(x, np.arange(x.shape[0], dtype=np.int64), x.shape)
+
+
+for _declared, _lazy in (
+    (sgd_update, updates.sgd_rows),
+    (sgd_mom_update, updates.sgd_momentum_rows),
+    (adam_update, updates.adam_rows),
+    (_sparse_adagrad_update, updates.adagrad_rows),
+):
+    _declared.shape(_same_shape)
+    _declared.dtype(_same_dtype)
+    _sparse_rows(_declared, _lazy)

@@ -1,0 +1,96 @@
+"""An optimizer with the states of the parameters it has met: what trainers and stores call."""
+
+from __future__ import annotations
+
+import pickle
+
+from ..ndarray import NDArray
+from .base import Optimizer
+from .pickles import loads
+
+
+class Updater:
+    """Calls an optimizer on ``(index, gradient, weight)`` and keeps a state for every index.
+
+    Examples
+    --------
+    >>> updater, weight = get_updater(create("sgd", learning_rate=0.5)), nd.ones((1,))
+    >>> updater(0, nd.ones((1,)), weight)
+    >>> weight.asscalar()
+    0.5
+    """
+
+    def __init__(self, optimizer: Optimizer):
+        self.optimizer = optimizer
+        self.states = {}
+        self.states_synced = {}
+        self.aggregate_updates = optimizer.aggregate_num > 0
+
+    def __call__(self, index, grad, weight):
+        """Update one parameter, or those of the lists."""
+        if isinstance(index, list | tuple):
+            if not index:
+                return
+            self.optimizer._set_current_context(weight[0].context.device_id)
+            self._update_several(index, grad, weight)
+            return
+        if isinstance(index, bytes):
+            index = index.decode()
+        optimizer = self.optimizer
+        optimizer._set_current_context(weight.context.device_id)
+        optimizer.update_multi_precision(index, weight, grad, self._state(index, weight))
+
+    def _update_several(self, index, grad, weight):
+        states = [self._state(i, w) for i, w in zip(index, weight, strict=True)]
+        step = self.optimizer.update_multi_precision
+        if not self.aggregate_updates:
+            for i, w, g, s in zip(index, weight, grad, states, strict=True):
+                step(i, w, g, s)
+            return
+        size = self.optimizer.aggregate_num
+        if len(index) <= size and len({w.dtype for w in weight}) == 1:
+            step(index, weight, grad, states)
+            return
+        # as in MXNet, what is updated together has one dtype and is at most aggregate_num long
+        groups = {}
+        for parameter in zip(index, weight, grad, states, strict=True):
+            groups.setdefault(parameter[1].dtype, []).append(parameter)
+        for group in groups.values():
+            for start in range(0, len(group), size):
+                step(*(list(part) for part in zip(*group[start : start + size], strict=True)))
+
+    def _state(self, index, weight):
+        if index not in self.states:
+            self.states[index] = self.optimizer.create_state_multi_precision(index, weight)
+            self.states_synced[index] = True
+        elif not self.states_synced[index]:
+            self.states[index] = self.sync_state_context(self.states[index], weight.context)
+            self.states_synced[index] = True
+        return self.states[index]
+
+    def sync_state_context(self, state, context):
+        """The state on a context: loaded states may come from another one."""
+        if isinstance(state, NDArray):
+            return state.as_in_context(context)
+        if isinstance(state, list | tuple):
+            return type(state)(self.sync_state_context(part, context) for part in state)
+        return state
+
+    def get_states(self, dump_optimizer=False):
+        """The states as bytes; with ``dump_optimizer`` the optimizer and its counts too."""
+        return pickle.dumps((self.states, self.optimizer) if dump_optimizer else self.states)
+
+    def set_states(self, states):
+        """Take over what ``get_states`` gave, here or in MXNet: a pickle, so trust its source."""
+        loaded = loads(states)
+        if isinstance(loaded, tuple) and len(loaded) == 2:
+            self.states, self.optimizer = loaded
+            self.aggregate_updates = self.optimizer.aggregate_num > 0
+        else:
+            self.states = loaded
+        self.states_synced = dict.fromkeys(self.states, False)
+
+
+def get_updater(optimizer):
+    """The ``Updater`` of an optimizer."""
+    return Updater(optimizer)

@@ -1,0 +1,86 @@
+"""Running operators on plain storages, without the array classes users see."""
+
+import numpy as np
+import pytest
+
+from minigluon import ops  # noqa: F401  (declares the operators)
+from minigluon.core.grad import trace
+from minigluon.core.graph import Node, variable
+from minigluon.core.infer import solve
+from minigluon.core.op import registry
+
+
+def evaluate(name, *arrays, **attrs):
+    """What the operator gives for storages: one, or a tuple."""
+    call = registry[name].call(**attrs)
+    return call.kernel(tuple(map(type, arrays)))(*arrays)
+
+
+def differentiate(name, *arrays, head=None, **attrs):
+    """The gradients of an operator of one output for all inputs; ``head`` is ones by default."""
+    call = registry[name].call(**attrs)
+    result = evaluate(name, *arrays, **attrs)
+    head = np.ones(result.shape, result.dtype) if head is None else head
+    gradient = trace(call, len(arrays))
+    arguments = (head, *gradient.keep(arrays, result))
+    types = tuple(map(type, arguments))
+    return gradient.pullback((True,) * len(arrays), types)(*arguments)
+
+
+def slopes(name, *arrays, step=1e-6, **attrs):
+    """Central differences of the sum of an operator's result, in float64."""
+    results = []
+    for k, x in enumerate(arrays):
+        slope = np.zeros(x.shape)
+        for at in np.ndindex(x.shape):
+            ends = []
+            for sign in (step, -step):
+                moved = x.copy()
+                moved[at] += sign
+                inputs = (*arrays[:k], moved, *arrays[k + 1 :])
+                ends.append(np.sum(evaluate(name, *inputs, **attrs)))
+            slope[at] = (ends[0] - ends[1]) / (2 * step)
+        results.append(slope)
+    return results
+
+
+def inferred(name, kind, given, outputs=None, **attrs):
+    """Shapes or dtypes that the rules of an operator find: (of the inputs, of the outputs)."""
+    call = registry[name].call(**attrs)
+    inputs = [variable(f"x{k}") for k in range(len(given))]
+    node = Node(call, tuple(inputs), name)
+    known = {entry[0]: value for entry, value in zip(inputs, given, strict=True)}
+    found = solve([(node, k) for k in range(call.outputs)], known, kind)
+    return [found[e] for e in inputs], [found[(node, k)] for k in range(call.outputs)]
+
+
+@pytest.fixture(name="evaluate")
+def _evaluate():
+    return evaluate
+
+
+@pytest.fixture(name="differentiate")
+def _differentiate():
+    return differentiate
+
+
+@pytest.fixture(name="slopes")
+def _slopes():
+    return slopes
+
+
+@pytest.fixture(name="inferred")
+def _inferred():
+    return inferred
+
+
+def assert_close(got, wanted, ulps=8):
+    """Equality within some units in the last place of the dtype of ``got``."""
+    got = np.asarray(got)
+    tolerance = ulps * np.finfo(got.dtype).eps if got.dtype.kind == "f" else 0
+    np.testing.assert_allclose(got, np.asarray(wanted), rtol=tolerance, atol=tolerance)
+
+
+@pytest.fixture(name="assert_close")
+def _assert_close():
+    return assert_close
