@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..base import MXNetError
@@ -142,6 +143,39 @@ class _GraphGradient:
         results = [found.get(e) for e in op.arguments]
         replace = dict(zip(op.arguments, self.inputs, strict=True))
         self.results = substitute(results, replace)
+
+
+def watch(
+    heads: Sequence[Entry], values: dict[Entry, Any], callback: Any, everything: bool, ctx: Any
+) -> None:
+    """Run a graph node by node, calling ``callback(name, array)`` with copies of what comes out.
+
+    ``values`` holds the variables' storages. With ``everything`` inputs are shown too.
+    """
+    for node in topological(heads):
+        if node.call is None:
+            if everything:
+                callback(node.name, wrap(values[(node, 0)].copy(), ctx))
+            continue
+        inputs = [values[e].copy() for e in node.inputs if e is not None]
+        if everything:
+            for name, x in zip(_watched_inputs(node), inputs, strict=False):
+                callback(name, wrap(x.copy(), ctx))
+        types = tuple(map(type, inputs))
+        got = (node.call.memo.get(types) or node.call.kernel(types))(*inputs)
+        names = node.call.op.names_of_outputs(node.call.attrs)
+        for k, result in enumerate(got if type(got) is tuple else (got,)):
+            values[(node, k)] = result
+            if k < node.call.visible:
+                callback(f"{node.name}_{names[k]}", wrap(result.copy(), ctx))
+
+
+def _watched_inputs(node: Node) -> list[str]:
+    assert node.call is not None
+    op = node.call.op
+    if op.input_rule is None and (op.variadic or len(op.inputs) < 2):
+        return [f"{node.name}_input{k}" for k in range(len(node.inputs))]
+    return [f"{node.name}_{n}" for n in op.names_of_inputs(node.call.attrs, len(node.inputs))]
 
 
 class CachedOp:

@@ -329,7 +329,8 @@ def _update(node: Node, values: dict[Entry, Any], kind: str, scalars_are_1d: boo
     for entry, value in zip(targets, [*inputs, *outputs], strict=True):
         if value == () and scalars_are_1d and kind == "shape":
             value = (1,)
-        if value is not None and value != values[entry]:
+        # numpy takes None for float64 in comparisons of dtypes
+        if value is not None and (values[entry] is None or value != values[entry]):
             values[entry] = value
             changed = True
     return changed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from .. import ops as _table  # noqa: F401  (fills the operator table)
+from ..core.graphop import CachedOp
 from ..core.namespace import operator_namespace
 from . import _internal, arithmetic, contrib, image, linalg, methods, op, random, sparse
 from . import sparse_ndarray as _sparse_ndarray
@@ -52,10 +53,11 @@ __getattr__, __dir__ = operator_namespace(globals(), kind="nd")
 methods.install(
     NDArray, sys.modules[__name__], binary=arithmetic.binary, inplace=arithmetic.inplace
 )
-methods.install_arithmetic(BaseSparseNDArray, _sparse_ndarray.binary)
+methods.install_arithmetic(BaseSparseNDArray, _sparse_ndarray.binary, _sparse_ndarray.inplace)
 
 __all__ = [
-    "BaseSparseNDArray", "CSRNDArray", "NDArray", "RowSparseNDArray", "add", "arange", "array",
+    "BaseSparseNDArray", "CSRNDArray", "CachedOp", "NDArray", "RowSparseNDArray", "_internal",
+    "add", "arange", "array",
     "concatenate", "contrib", "divide", "empty", "equal", "eye", "from_dlpack", "from_numpy",
     "full", "greater", "greater_equal", "histogram", "image", "lesser", "lesser_equal", "linalg",
     "linspace", "load", "load_frombuffer", "logical_and", "logical_or", "logical_xor", "maximum",

@@ -21,12 +21,13 @@ NUMBERS = (int, float, np.number, np.bool_)
 
 
 class ScalarCalls(dict[Any, Call]):
-    """scalar -> Call of one operator, for all but zeros: 0.0 and -0.0 are equal and not the same."""
+    """scalar -> Call of one operator, for all but zeros: 0.0 and -0.0 are equal, not the same."""
 
-    __slots__ = ("name", "zeros")
+    __slots__ = ("name", "zero", "zeros")
 
     def __init__(self, name: str):
         self.name = name
+        self.zero: Call | None = None
         self.zeros: dict[str, Call] = {}
 
     def __missing__(self, value: Any) -> Call:
@@ -48,6 +49,10 @@ class ScalarCalls(dict[Any, Call]):
                 return self[value]
         except (TypeError, ValueError):  # not hashable, or without a truth value
             raise refuse(value) from None
+        if value.__class__ is int:
+            if self.zero is None:
+                self.zero = self._make(0)
+            return self.zero
         text = repr(value)
         call = self.zeros.get(text)
         if call is None:
@@ -78,7 +83,11 @@ def binary(row: Binary, reflected: bool) -> Method:
         if isinstance(other, NDArray):
             inputs = (other, self) if reflected else (self, other)
             return invoke(arrays.call or arrays.get(), inputs)
-        return invoke(scalars.find(other), (self,))
+        try:
+            call = scalars.get(other) or scalars.find(other)
+        except TypeError:  # not hashable
+            raise refuse(other) from None
+        return invoke(call, (self,))
 
     return method
 
@@ -105,8 +114,8 @@ def function(
     name: str, array: str, scalar: str, reflected: str, plain: Callable[[Any, Any], Any]
 ) -> Callable[..., Any]:
     """A function of two operands, each an array or a number, such as ``nd.maximum``."""
-    arrays = _ArrayCall(array)
-    left, right = ScalarCalls(scalar), ScalarCalls(reflected)
+    arrays = _ArrayCall(f"broadcast_{array}")
+    left, right = ScalarCalls(f"_{scalar}_scalar"), ScalarCalls(f"_{reflected}_scalar")
 
     def made(lhs: Any, rhs: Any) -> Any:
         if isinstance(lhs, NDArray):
@@ -130,28 +139,31 @@ def _truth(comparison: Callable[[Any, Any], Any]) -> Callable[[Any, Any], int]:
     return lambda a, b: 1 if comparison(a, b) else 0
 
 
-# fmt: off
+def _differ(a: Any, b: Any) -> bool:
+    return bool(a) != bool(b)
+
+
+#: name, the operator after "broadcast_", for array and number, for number and array, for numbers
 _FUNCTIONS: tuple[tuple[str, str, str, str, Any], ...] = (
-    ("add", "broadcast_add", "_plus_scalar", "_plus_scalar", operator.add),
-    ("subtract", "broadcast_sub", "_minus_scalar", "_rminus_scalar", operator.sub),
-    ("multiply", "broadcast_mul", "_mul_scalar", "_mul_scalar", operator.mul),
-    ("divide", "broadcast_div", "_div_scalar", "_rdiv_scalar", operator.truediv),
-    ("true_divide", "broadcast_div", "_div_scalar", "_rdiv_scalar", operator.truediv),
-    ("modulo", "broadcast_mod", "_mod_scalar", "_rmod_scalar", operator.mod),
-    ("_power", "broadcast_power", "_power_scalar", "_rpower_scalar", operator.pow),
-    ("maximum", "broadcast_maximum", "_maximum_scalar", "_maximum_scalar", max),
-    ("minimum", "broadcast_minimum", "_minimum_scalar", "_minimum_scalar", min),
-    ("equal", "broadcast_equal", "_equal_scalar", "_equal_scalar", _truth(operator.eq)),
-    ("not_equal", "broadcast_not_equal", "_not_equal_scalar", "_not_equal_scalar", _truth(operator.ne)),
-    ("greater", "broadcast_greater", "_greater_scalar", "_lesser_scalar", _truth(operator.gt)),
-    ("greater_equal", "broadcast_greater_equal", "_greater_equal_scalar", "_lesser_equal_scalar", _truth(operator.ge)),
-    ("lesser", "broadcast_lesser", "_lesser_scalar", "_greater_scalar", _truth(operator.lt)),
-    ("lesser_equal", "broadcast_lesser_equal", "_lesser_equal_scalar", "_greater_equal_scalar", _truth(operator.le)),
-    ("logical_and", "broadcast_logical_and", "_logical_and_scalar", "_logical_and_scalar", _truth(lambda a, b: a and b)),
-    ("logical_or", "broadcast_logical_or", "_logical_or_scalar", "_logical_or_scalar", _truth(lambda a, b: a or b)),
-    ("logical_xor", "broadcast_logical_xor", "_logical_xor_scalar", "_logical_xor_scalar", _truth(lambda a, b: bool(a) ^ bool(b))),
+    ("add", "add", "plus", "plus", operator.add),
+    ("subtract", "sub", "minus", "rminus", operator.sub),
+    ("multiply", "mul", "mul", "mul", operator.mul),
+    ("divide", "div", "div", "rdiv", operator.truediv),
+    ("true_divide", "div", "div", "rdiv", operator.truediv),
+    ("modulo", "mod", "mod", "rmod", operator.mod),
+    ("_power", "power", "power", "rpower", operator.pow),
+    ("maximum", "maximum", "maximum", "maximum", max),
+    ("minimum", "minimum", "minimum", "minimum", min),
+    ("equal", "equal", "equal", "equal", _truth(operator.eq)),
+    ("not_equal", "not_equal", "not_equal", "not_equal", _truth(operator.ne)),
+    ("greater", "greater", "greater", "lesser", _truth(operator.gt)),
+    ("greater_equal", "greater_equal", "greater_equal", "lesser_equal", _truth(operator.ge)),
+    ("lesser", "lesser", "lesser", "greater", _truth(operator.lt)),
+    ("lesser_equal", "lesser_equal", "lesser_equal", "greater_equal", _truth(operator.le)),
+    ("logical_and", "logical_and", "logical_and", "logical_and", _truth(lambda a, b: a and b)),
+    ("logical_or", "logical_or", "logical_or", "logical_or", _truth(lambda a, b: a or b)),
+    ("logical_xor", "logical_xor", "logical_xor", "logical_xor", _truth(_differ)),
 )
-# fmt: on
 
 #: name -> the module function of ``nd``
 FUNCTIONS = {row[0]: function(*row) for row in _FUNCTIONS}

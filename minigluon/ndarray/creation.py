@@ -63,7 +63,8 @@ def _real(values: np.ndarray) -> np.ndarray:
 
 def _not_array_like(source: Any) -> TypeError:
     return TypeError(
-        f"source_array must be array like object\n  received  {source!r:.60} of type {type(source)}\n"
+        "source_array must be array like object\n"
+        f"  received  {source!r:.60} of type {type(source)}\n"
         "  expected  a number, nested lists of equal lengths, a numpy array or an NDArray\n"
         "  fix       bring it to such a form, for example with np.array"
     )
@@ -192,8 +193,10 @@ def linspace(
             "  expected  an integer of 0 or more\n  fix       pass such an integer"
         )
     dtype = as_dtype(dtype)
-    return wrap_dense(np.linspace(start, stop, num, endpoint).astype(dtype) if dtype.kind == "f"
-                      else np.floor(np.linspace(start, stop, num, endpoint)).astype(dtype), usable(ctx))  # fmt: skip
+    values = np.linspace(start, stop, num, endpoint)
+    if dtype.kind != "f":
+        values = np.floor(values)
+    return wrap_dense(values.astype(dtype), usable(ctx))
 
 
 def eye(
@@ -246,7 +249,9 @@ def moveaxis(tensor: NDArray, source: Any, destination: Any) -> NDArray:
     moved = _axes(source, tensor.ndim, "Source")
     places = _axes(destination, tensor.ndim, "Destination")
     if len(moved) != len(places):
-        raise ValueError("`source` and `destination` arguments must have the same number of elements")
+        raise ValueError(
+            "`source` and `destination` arguments must have the same number of elements"
+        )
     if len(set(moved)) < len(moved) or len(set(places)) < len(places):
         raise ValueError("repeated axis")
     order = [axis for axis in range(tensor.ndim) if axis not in moved]
@@ -451,7 +456,7 @@ def load(fname: str) -> Any:
 
 
 def load_frombuffer(buf: bytes | str) -> Any:
-    """The arrays in the bytes of a file that ``save`` wrote; ``MXNetError`` if they are not whole."""
+    """The arrays in the bytes of a file that ``save`` wrote; ``MXNetError`` if some are missing."""
     if isinstance(buf, str):
         buf = buf.encode("latin-1", "replace")
     if not isinstance(buf, bytes | bytearray | memoryview):
@@ -466,5 +471,3 @@ def load_frombuffer(buf: bytes | str) -> Any:
 
 def _loaded(data: storage.Storage, ctx: Context) -> NDArray:
     return wrap_dense(data, ctx) if isinstance(data, np.ndarray) else wrap(data, ctx)
-
-

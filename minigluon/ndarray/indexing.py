@@ -18,7 +18,7 @@ _ELLIPSIS = "..."
 
 
 def normalise(key: Any, shape: tuple[int, ...]) -> tuple[tuple[Any, ...], bool]:
-    """The key as a tuple of ints, slices, None, Ellipsis and int64 arrays; and whether it has arrays.
+    """The key as ints, slices, None, Ellipsis and int64 arrays; and whether it has arrays.
 
     Integers in it are checked against the shape. A key of integers only has its last one turned
     into a slice, so that no key gives an array without dimensions.
@@ -48,7 +48,9 @@ def normalise(key: Any, shape: tuple[int, ...]) -> tuple[tuple[Any, ...], bool]:
 
 
 def _plain_slice(part: slice) -> slice:
-    bounds = [b if b is None or type(b) is int else _as_int(b) for b in (part.start, part.stop, part.step)]
+    bounds = [
+        b if b is None or type(b) is int else _as_int(b) for b in (part.start, part.stop, part.step)
+    ]
     if bounds[2] == 0:
         raise ValueError("slice step cannot be zero")
     return slice(*bounds)
@@ -118,10 +120,11 @@ def _keep_one_dimension(parts: list[Any], shape: tuple[int, ...]) -> None:
 
 def read(data: np.ndarray, key: Any) -> np.ndarray:
     """``data[key]``: a view if the key is basic and picks contiguous memory, else a copy."""
-    parts, advanced = normalise(key, data.shape)
-    if advanced:
-        found = data[parts]
-        return found if found.flags.c_contiguous else np.ascontiguousarray(found)
+    return pick(data, normalise(key, data.shape)[0])
+
+
+def pick(data: np.ndarray, parts: tuple[Any, ...]) -> np.ndarray:
+    """What a normalised key picks, in contiguous memory: a view where that is possible."""
     found = data[parts]
     return found if found.flags.c_contiguous else found.copy()
 
@@ -147,7 +150,7 @@ def write(data: np.ndarray, key: Any, value: Any) -> None:
         raise ShapeError(
             "operands could not be broadcast together: the assigned value does not fit.\n"
             f"  received  a value of shape {np.shape(value)}\n"
-            f"  expected  a shape that broadcasts to {picked}, which the key picks of {data.shape}\n"
+            f"  expected  a shape that broadcasts to {picked}, picked out of {data.shape}\n"
             "  fix       reshape the value, or assign to another part"
         ) from error
 

@@ -28,23 +28,47 @@ class Binary(NamedTuple):
     inplace: bool = True
 
 
-# fmt: off
-BINARY = (
-    Binary("add", "broadcast_add", "_plus_scalar", "_plus_scalar", "_Plus", "_PlusScalar", "_PlusScalar"),
-    Binary("sub", "broadcast_sub", "_minus_scalar", "_rminus_scalar", "_Minus", "_MinusScalar", "_RMinusScalar"),
-    Binary("mul", "broadcast_mul", "_mul_scalar", "_mul_scalar", "_Mul", "_MulScalar", "_MulScalar"),
-    Binary("truediv", "broadcast_div", "_div_scalar", "_rdiv_scalar", "_Div", "_DivScalar", "_RDivScalar"),
-    Binary("mod", "broadcast_mod", "_mod_scalar", "_rmod_scalar", "_Mod", "_ModScalar", "_RModScalar"),
-    Binary("pow", "broadcast_power", "_power_scalar", "_rpower_scalar", "_Power", "_PowerScalar", "_rpower_scalar", inplace=False),
-)
-COMPARISONS = tuple([
-    Binary(name, f"broadcast_{word}", f"_{word}_scalar", "", f"_{word}", f"_{word}_scalar", "", inplace=False)
-    for name, word in (
-        ("eq", "equal"), ("ne", "not_equal"), ("gt", "greater"), ("ge", "greater_equal"),
-        ("lt", "lesser"), ("le", "lesser_equal"),
+def _arithmetic(name: str, array: str, word: str, title: str, **special: Any) -> Binary:
+    """A row of arithmetic from the words its operators are named by: "plus", "Plus"."""
+    row = Binary(
+        name,
+        f"broadcast_{array}",
+        f"_{word}_scalar",
+        f"_r{word}_scalar",
+        f"_{title}",
+        f"_{title}Scalar",
+        f"_R{title}Scalar",
     )
-])
+    return row._replace(**special)
 
+
+def _comparison(name: str, word: str) -> Binary:
+    scalar = f"_{word}_scalar"
+    return Binary(name, f"broadcast_{word}", scalar, "", f"_{word}", scalar, "", inplace=False)
+
+
+_PLUS = {"reflected": "_plus_scalar", "symbol_reflected": "_PlusScalar"}
+_TIMES = {"reflected": "_mul_scalar", "symbol_reflected": "_MulScalar"}
+
+BINARY = (
+    _arithmetic("add", "add", "plus", "Plus", **_PLUS),
+    _arithmetic("sub", "sub", "minus", "Minus"),
+    _arithmetic("mul", "mul", "mul", "Mul", **_TIMES),
+    _arithmetic("truediv", "div", "div", "Div"),
+    _arithmetic("mod", "mod", "mod", "Mod"),
+    # MXNet has no `**=`: there `x **= 2` makes a new array
+    _arithmetic("pow", "power", "power", "Power", symbol_reflected="_rpower_scalar", inplace=False),
+)
+COMPARISONS = (
+    _comparison("eq", "equal"),
+    _comparison("ne", "not_equal"),
+    _comparison("gt", "greater"),
+    _comparison("ge", "greater_equal"),
+    _comparison("lt", "lesser"),
+    _comparison("le", "lesser_equal"),
+)
+
+# fmt: off
 #: methods that are the operator of the same name with the array as its first argument
 FLUENT = (
     "abs", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "argmax",

@@ -13,7 +13,7 @@ from .. import storage
 from ..base import MXNetError, ShapeError
 from ..context import Context, current_context, usable
 from ..core.explain import recorded_write
-from ..core.invoke import invoke, new, store, wrap, wrappers
+from ..core.invoke import invoke, new, record, store, wrap, wrappers
 from ..core.op import registry
 from ..core.state import state
 from ..dtypes import as_dtype
@@ -396,28 +396,45 @@ class NDArray:
         return wrap_dense(indexing.read(data, key), self._ctx)
 
     def _recorded_item(self, key: Any) -> NDArray:
-        parts, advanced = indexing.normalise(key, self.shape)
+        data = self._data
+        parts, advanced = indexing.normalise(key, data.shape)
         frozen, arrays = indexing.freeze(parts)
-        if not advanced:
-            return _run("_basic_index", self, key=frozen)
-        indices = [wrap_dense(a, self._ctx) for a in arrays]
-        return _run("_gather_index", self, *indices, key=frozen)
+        if advanced:
+            indices = [wrap_dense(a, self._ctx) for a in arrays]
+            return _run("_gather_index", self, *indices, key=frozen)
+        found = indexing.pick(data, parts)  # a view where it can be, recorded or not
+        node = record(registry["_basic_index"].call(key=frozen), (self,), (data,), found)
+        return wrap(found, self._ctx, (node, 0))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        whole = type(key) is slice and key == slice(None)
-        if state.recording and not (whole and isinstance(value, np.ndarray)):
-            self._refuse_recorded_write("x[...] = y")
-            if not whole and isinstance(value, NDArray) and value._entry is not None:
-                raise recorded_write("x[...] = y")
+        if state.recording:
+            self._refuse_recorded_assignment(key, value)
         data = self._data
         if isinstance(value, NDArray):
             value = storage.densify(value._data)
         elif not isinstance(value, int | float | np.ndarray | np.generic):
             value = _as_values(value, data.dtype, type(self))
-        if whole and type(value) is float and data.dtype.kind == "f":
-            data[...] = value
-        else:
-            indexing.write(data, key, value)
+        kind = type(key)
+        if (kind is int and data.ndim > 1) or (kind is slice and key.step is None and data.ndim):
+            try:
+                data[key] = value
+            except (ValueError, TypeError, IndexError, OverflowError):
+                pass  # written below, or told what is wrong
+            else:
+                return
+        indexing.write(data, key, value)
+
+    def _refuse_recorded_assignment(self, key: Any, value: Any) -> None:
+        """Raise ``MXNetError`` for an assignment that would spoil the recording.
+
+        As in MXNet, ``x[:] = numpy_array`` always passes, and so does ``x[:] = y`` into an array
+        that is not recorded.
+        """
+        whole = type(key) is slice and key == slice(None)
+        if not (whole and isinstance(value, np.ndarray)):
+            self._refuse_recorded_write("x[...] = y")
+            if not whole and isinstance(value, NDArray) and value._entry is not None:
+                raise recorded_write("x[...] = y")
 
     def slice_assign(self, rhs: NDArray, begin: Any, end: Any, step: Any) -> NDArray:
         """Write ``rhs`` into the region ``begin:end:step`` and return this array."""
@@ -452,7 +469,6 @@ class NDArray:
     @staticmethod
     def _basic_indexing_slice_is_contiguous(slc_key: Any, shape: tuple[int, ...]) -> bool:
         """Whether a tuple of slices, one an axis, picks one contiguous piece of memory."""
-        probe = np.broadcast_to(np.empty(1, np.int8), shape)
         strides = np.cumprod((1, *shape[:0:-1]))[::-1] if shape else ()
         probe = np.lib.stride_tricks.as_strided(np.empty(1, np.int8), shape, strides)
         return bool(probe[tuple(slc_key)].flags.c_contiguous)

@@ -50,7 +50,12 @@ def randn(*shape: int, **kwargs: Any) -> Any:
 
 
 def poisson(
-    lam: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Any
+    lam: Any = 1,
+    shape: Any = None,
+    dtype: Any = None,
+    ctx: Any = None,
+    out: Any = None,
+    **kwargs: Any,
 ) -> Any:
     """Samples from the Poisson distribution with mean ``lam``, as floats."""
     return _sample("poisson", {"lam": lam}, shape, dtype, ctx, out, kwargs)

@@ -57,7 +57,10 @@ def _reversed_codes(wanted: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _match(
-    lengths: tuple[int, ...], codes: tuple[int, ...], current: tuple[int, ...], wanted: tuple[int, ...]
+    lengths: tuple[int, ...],
+    codes: tuple[int, ...],
+    current: tuple[int, ...],
+    wanted: tuple[int, ...],
 ) -> list[int]:
     """The target with the special codes replaced, -1 left in place."""
     target: list[int] = []
@@ -128,7 +131,8 @@ def as_shape(shape: Any) -> tuple[int, ...]:
             result = (operator.index(shape),)
     except TypeError as error:
         raise ShapeError(
-            f"not a shape.\n  received  {shape!r:.80}\n  expected  an integer or a tuple of integers\n"
+            f"not a shape.\n  received  {shape!r:.80}\n"
+            "  expected  an integer or a tuple of integers\n"
             "  fix       pass such a tuple"
         ) from error
     if min(result, default=0) < 0:

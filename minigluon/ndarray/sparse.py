@@ -1,4 +1,4 @@
-"""The ``mx.nd.sparse`` namespace: constructors of csr and row_sparse arrays, and sparse operators."""
+"""``mx.nd.sparse``: constructors of csr and row_sparse arrays, and operators on them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import numpy as np
 from .. import storage
 from ..base import MXNetError, ShapeError, StorageError
 from ..context import Context, usable
+from ..core.invoke import invoke
 from ..core.namespace import operator_namespace
+from ..core.op import registry
 from ..dtypes import as_dtype
 from ..storage import Csr, RowSparse
 from .ndarray import NDArray, wrap_as
@@ -119,7 +121,8 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> B
         return wrap_as(CSRNDArray, _csr_of_scipy(source_array, dtype), usable(ctx))
     if isinstance(source_array, np.ndarray | np.generic):
         raise ValueError(
-            f"Please use mx.nd.array to create an NDArray with source_array of type {type(source_array)}"
+            "Please use mx.nd.array to create an NDArray with source_array of type "
+            f"{type(source_array)}"
         )
     raise ValueError(f"Unexpected source_array type: {type(source_array)}")
 
@@ -147,6 +150,18 @@ def empty(stype: str, shape: Any, ctx: Context | None = None, dtype: Any = None)
     return zeros(stype, shape, ctx, dtype)
 
 
+def retain(
+    data: RowSparseNDArray, indices: Any, out: Any = None, **kwargs: Any
+) -> RowSparseNDArray:
+    """The rows of a row_sparse array named by the indices, and no others."""
+    kwargs.pop("name", None)
+    if kwargs:
+        raise MXNetError(f"retain: Cannot find argument '{next(iter(kwargs))}'")
+    if not isinstance(indices, NDArray):
+        indices = wrap_as(NDArray, _index_values(indices), data._ctx)
+    return invoke(registry["_sparse_retain"].call(), (data, indices), out)
+
+
 _CLASSES = {"default": NDArray, "csr": CSRNDArray, "row_sparse": RowSparseNDArray}
 
 
@@ -172,7 +187,10 @@ def _csr_of_coordinates(data: Any, coordinates: Any, shape: Any, dtype: Any) -> 
     """Coordinates to csr: rows and columns sorted, values of equal places summed."""
     values = _dense_values(data, dtype)
     rows, columns = (_index_values(c) for c in coordinates)
-    if not values.ndim == rows.ndim == columns.ndim == 1 or not values.size == rows.size == columns.size:
+    if (
+        not values.ndim == rows.ndim == columns.ndim == 1
+        or not values.size == rows.size == columns.size
+    ):
         raise _invalid_shape(f"data {values.shape}, row {rows.shape}, col {columns.shape}")
     if shape is None:
         if rows.size == 0:
@@ -285,8 +303,7 @@ def _check_shape(have: tuple[int, ...], wanted: Any) -> None:
 
 def _needs_two_dimensions(shape: tuple[int, ...]) -> ShapeError:
     return ShapeError(
-        "To convert to a CSR, the NDArray should be 2 Dimensional. "
-        f"Current shape is {tuple(shape)}"
+        f"To convert to a CSR, the NDArray should be 2 Dimensional. Current shape is {tuple(shape)}"
     )
 
 

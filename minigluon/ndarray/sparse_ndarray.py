@@ -10,8 +10,10 @@ import numpy as np
 from .. import storage
 from ..base import MXNetError, NotSupportedForSparseNDArray, StorageError
 from ..context import Context, usable
+from ..core.explain import recorded_write
 from ..core.invoke import invoke, store, wrappers
 from ..core.op import registry
+from ..core.state import state
 from ..dtypes import as_dtype
 from ..storage import Csr, RowSparse
 from . import arithmetic
@@ -20,13 +22,13 @@ from .ndarray import NDArray, wrap_as, wrap_dense
 
 
 class InvalidCsr(Csr):
-    """A csr storage whose index arrays lead outside of it: it can be inspected, not computed with."""
+    """A csr storage whose indices lead outside of it: to be inspected, not computed with."""
 
     __slots__ = ()
 
 
 class InvalidRowSparse(RowSparse):
-    """A row_sparse storage with rows outside of its shape: it can be inspected, not computed with."""
+    """A row_sparse storage with rows outside of its shape: to be inspected, not computed with."""
 
     __slots__ = ()
 
@@ -58,10 +60,18 @@ class BaseSparseNDArray(NDArray):
         """The stored values, copied."""
         return wrap_dense(self._data.values.copy(), self._ctx)
 
+    @data.setter
+    def data(self, value: Any) -> None:
+        raise _cannot_assign("data")
+
     @property
     def indices(self) -> NDArray:
         """Where the stored values are, copied: columns of csr, rows of row_sparse; int64."""
         return wrap_dense(self._data.indices.copy(), self._ctx)
+
+    @indices.setter
+    def indices(self, value: Any) -> None:
+        raise _cannot_assign("indices")
 
     @property
     def _num_aux(self) -> int:
@@ -149,7 +159,7 @@ class BaseSparseNDArray(NDArray):
                 f"check_format: not a valid {self.stype} array.\n"
                 f"  received  {self.shape} {self.dtype.__name__} {self.stype}: {fault}\n"
                 f"  expected  {self._expected}\n"
-                f"  fix       sort the indices, or make the array of coordinates or of a dense array"
+                "  fix       sort the indices, or make the array of a dense one or of coordinates"
             )
 
     _expected = ""
@@ -177,6 +187,12 @@ class BaseSparseNDArray(NDArray):
 
     def _slice(self, start: Any, stop: Any) -> NoReturn:
         raise NotSupportedForSparseNDArray(self._slice, None, start, stop)
+
+    def to_dlpack_for_read(self) -> NoReturn:
+        """Not supported for sparse arrays."""
+        raise NotSupportedForSparseNDArray(self.to_dlpack_for_read)
+
+    to_dlpack_for_write = to_dlpack_for_read
 
     def _sync_copyfrom(self, source_array: Any) -> NoReturn:
         raise NotImplementedError("a sparse array is not filled from raw memory: use x[:] = values")
@@ -229,6 +245,10 @@ class CSRNDArray(BaseSparseNDArray):
     def indptr(self) -> NDArray:
         """Where each row starts among the stored values, copied; int64."""
         return wrap_dense(self._data.indptr.copy(), self._ctx)
+
+    @indptr.setter
+    def indptr(self, value: Any) -> None:
+        raise _cannot_assign("indptr")
 
     def _aux_arrays(self) -> tuple[np.ndarray, ...]:
         return self._data.indptr, self._data.indices
@@ -329,8 +349,17 @@ class RowSparseNDArray(BaseSparseNDArray):
         self._data.assign(RowSparse(values, np.arange(shape[0], dtype=np.int64), shape))
 
 
+for _cls in (BaseSparseNDArray, CSRNDArray, RowSparseNDArray):
+    _cls.__module__ = __name__.replace("sparse_ndarray", "sparse")  # where pickles look for them
+
 wrappers[Csr] = wrappers[InvalidCsr] = CSRNDArray
 wrappers[RowSparse] = wrappers[InvalidRowSparse] = RowSparseNDArray
+
+
+def _cannot_assign(name: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"{name} of a sparse array cannot be assigned: make a new array, or write x[:] = values"
+    )
 
 
 def csr_fault(x: Csr, in_order: bool = True) -> str | None:
@@ -388,6 +417,21 @@ def binary(row: Binary, reflected: bool) -> Method:
     return method
 
 
+def inplace(row: Binary) -> Method:
+    """The method of ``x += y`` for a sparse ``x``, which keeps its storage."""
+    general = arithmetic.inplace(row)
+    elemwise = _ELEMWISE.get(row.name)
+
+    def method(self: NDArray, other: Any) -> Any:
+        if elemwise and isinstance(other, NDArray) and other.shape == self.shape:
+            if state.recording and (self._entry is not None or other._entry is not None):
+                raise recorded_write(f"in-place {row.name}")
+            return invoke(registry[elemwise].call(), (self, other), self)
+        return general(self, other)
+
+    return method
+
+
 def arithmetic_function(name: str, row_name: str) -> Any:
     """``nd.sparse.add`` and the like: equal shapes elementwise, others broadcast."""
     general = arithmetic.FUNCTIONS[name]
@@ -409,5 +453,3 @@ FUNCTIONS = {
         ("add", "add"), ("subtract", "sub"), ("multiply", "mul"), ("divide", "truediv"),
     )
 }  # fmt: skip
-
-

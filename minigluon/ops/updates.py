@@ -133,6 +133,39 @@ def _sparse_adagrad_update(
     )  # fmt: skip
 
 
+@op(aliases=("_sparse_ftrl_update",), mutates=("z", "n"), inplace=True)
+def ftrl_update(
+    weight,
+    grad,
+    z,
+    n,
+    *,
+    lr: float,
+    lamda1: float = 0.00999999978,
+    beta: float = 1.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    out=None,
+):
+    """Follow the regularised leader (McMahan et al., 2013); ``lamda1`` makes small weights zero.
+
+    ``z`` and ``n`` change in place. As in MXNet a row_sparse weight changes only in the rows of a
+    row_sparse gradient, a dense one everywhere: a weight that ``z`` knows nothing of becomes zero.
+
+    Examples
+    --------
+    >>> w, z, n = nd.ones(2), nd.zeros(2), nd.zeros(2)
+    >>> nd.ftrl_update(w, nd.array([1, 0]), z, n, lr=0.1, out=w).asnumpy().round(3)
+    array([0.45, 0.  ], dtype=float32)
+    """
+    return updates.ftrl(
+        weight, grad, z, n, _into(weight, out),
+        lr=lr, lamda1=lamda1, beta=beta, wd=wd, rescale_grad=rescale_grad,
+        clip_gradient=clip_gradient,
+    )  # fmt: skip
+
+
 def _same_shape(s, **_):
     for shape in (*s.ins, s.out):
         s.ins = [shape] * len(s.ins)
@@ -146,7 +179,7 @@ def _same_dtype(t, **_):
             t.out = dtype
 
 
-def _sparse_rows(declared, lazy):
+def _sparse_rows(declared, lazy, lazy_weights=("default", "row_sparse")):
     """Rows for row_sparse gradients: ``lazy`` on the rows, or the whole step if not wanted."""
     n = len(declared.inputs) - 2
     states = " default|row_sparse" * n
@@ -179,7 +212,7 @@ def _sparse_rows(declared, lazy):
 
     has_flag = "lazy_update" in declared.attributes
     wants = (lambda lazy_update, **_: lazy_update) if has_flag else None
-    for weight in ("default", "row_sparse"):
+    for weight in lazy_weights:
         declared.kernel(f"{weight} row_sparse{states} -> {weight}", when=wants)(run_lazily)
         if has_flag:
             declared.kernel(f"{weight} row_sparse{states} -> {weight}")(run_whole)
@@ -199,3 +232,7 @@ for _declared, _lazy in (
     _declared.shape(_same_shape)
     _declared.dtype(_same_dtype)
     _sparse_rows(_declared, _lazy)
+
+ftrl_update.shape(_same_shape)
+ftrl_update.dtype(_same_dtype)
+_sparse_rows(ftrl_update, updates.ftrl_rows, lazy_weights=("row_sparse",))

@@ -15,6 +15,7 @@ from ..core import infer
 from ..core.call import Call
 from ..core.grad import ZERO
 from ..core.graph import Node, topological
+from ..core.graphop import watch
 from ..core.invoke import store, wrap
 from ..core.op import registry
 from ..core.plan.plan import Plan
@@ -337,46 +338,17 @@ class Executor:
         """Run the graph node by node, showing every value to the monitor."""
         assert self._monitor is not None
         callback, everything = self._monitor
-        values: dict[Any, Any] = {
-            (n, 0): x._data for n, x in zip(self._nodes, self._inputs, strict=True)
-        }
+        values = {(n, 0): x._data for n, x in zip(self._nodes, self._inputs, strict=True)}
         before, state.training = state.training, is_train
         try:
-            for node in topological(self._symbol._entries):
-                if node.call is None:
-                    if everything:
-                        callback(node.name, wrap(_private(values[(node, 0)]), self._ctx))
-                    continue
-                inputs = [values[e] for e in node.inputs if e is not None]
-                if everything:
-                    for name, x in zip(_monitor_names(node), inputs, strict=False):
-                        callback(name, wrap(_private(x), self._ctx))
-                got = _kernel(node.call, inputs)(*[_private(x) for x in inputs])
-                results = got if type(got) is tuple else (got,)
-                names = node.call.op.names_of_outputs(node.call.attrs)
-                for k, r in enumerate(results):
-                    values[(node, k)] = r
-                    if k < node.call.visible:
-                        callback(f"{node.name}_{names[k]}", wrap(_private(r), self._ctx))
+            watch(self._symbol._entries, values, callback, everything, self._ctx)
         finally:
             state.training = before
-
-
-def _private(x: Any) -> Any:
-    return x.copy()
 
 
 def _kernel(call: Call, data: Sequence[Any]) -> Any:
     types = tuple(map(type, data))
     return call.memo.get(types) or call.kernel(types)
-
-
-def _monitor_names(node: Node) -> list[str]:
-    assert node.call is not None
-    op = node.call.op
-    if op.input_rule is None and (op.variadic or len(op.inputs) < 2):
-        return [f"{node.name}_input{k}" for k in range(len(node.inputs))]
-    return [f"{node.name}_{n}" for n in op.names_of_inputs(node.call.attrs, len(node.inputs))]
 
 
 def _bytes(x: Any) -> int:

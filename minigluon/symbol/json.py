@@ -99,7 +99,7 @@ def save(symbol: Symbol, fname: str) -> None:
     path = Path(fname)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     try:
-        with os.fdopen(handle, "w") as file:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(dumps(symbol))
         Path(temporary).chmod(0o666 & ~_umask())
         Path(temporary).replace(path)
@@ -115,5 +115,13 @@ def _umask() -> int:
 
 
 def load(fname: str) -> Symbol:
-    """The symbol in a file."""
-    return loads(Path(fname).read_text())
+    """The symbol in a file; ``MXNetError`` if it cannot be read."""
+    try:
+        text = Path(fname).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise MXNetError(
+            f"load: {getattr(error, 'strerror', None) or 'not a text file'}.\n"
+            f"  received  {str(fname)!r}\n  expected  a symbol file, such as net-symbol.json\n"
+            "  fix       check the path, and that the file was written by Symbol.save"
+        ) from error
+    return loads(text)

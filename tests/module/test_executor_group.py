@@ -97,15 +97,12 @@ def test_the_layout_says_which_axis_is_the_batch():
     assert parts == [heads[:, :2].sum((0, 1)).tolist(), heads[:, 2:].sum((0, 1)).tolist()]
 
 
-def test_auxiliary_states_are_averaged_over_the_contexts():
-    symbol = mx.sym.BatchNorm(mx.sym.Variable("data"), name="bn", fix_gamma=False)
-    module = mx.mod.Module(symbol, label_names=None, context=TWO)
-    module.bind([("data", (4, 3))])
-    module.init_params()
-    for executor, mean in zip(module._exec_group.execs, (1.0, 3.0), strict=True):
-        executor.aux_dict["bn_moving_mean"][:] = mean
+def test_parameters_are_averaged_over_the_contexts(small):
+    module = small.bound(context=TWO)
+    for executor, value in zip(module._exec_group.execs, (1.0, 3.0), strict=True):
+        executor.arg_dict["fc1_bias"][:] = value
     module._params_dirty = True
-    assert module.get_params()[1]["bn_moving_mean"].asnumpy().tolist() == [2.0] * 3
+    assert module.get_params()[0]["fc1_bias"].asnumpy().tolist() == [2.0] * 4
 
 
 @pytest.mark.parametrize(
@@ -127,15 +124,11 @@ def test_grad_req_is_given_for_all_or_for_each(grad_req, expected):
 
 
 def test_an_unknown_grad_req_is_refused():
-    module = mx.mod.Module(mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=2, name="f"))
+    symbol = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=2, name="f")
+    module = mx.mod.Module(symbol, label_names=None)
     with pytest.raises(RuntimeError, match="bogus"):
         module.bind([("data", (2, 3))], grad_req="bogus")
     assert not module.binded
-
-
-test_an_unknown_grad_req_is_refused = pytest.mark.filterwarnings("ignore:You created Module")(
-    test_an_unknown_grad_req_is_refused
-)
 
 
 def test_handing_over_shares_what_fits_and_converts_what_does_not():

@@ -10,6 +10,7 @@ from ... import symbol as sym
 from ...base import ArgumentError, MXNetError, ShapeError
 from .block import Block
 from .nesting import NDArray, Symbol, flatten, regroup, tensors
+from .watched import WatchedGraph
 from ..parameter import DeferredInitializationError, Parameter
 
 
@@ -105,8 +106,8 @@ class HybridBlock(Block):
             self._clear_cached_op()
         if active and (self._forward_hooks or self._forward_pre_hooks):
             warnings.warn(
-                f'"{self.name}" is being hybridized while still having forward hook/pre-hook. If '
-                f'"{self.name}" is a child of HybridBlock, the hooks will not take effect.',
+                f'"{self}" is being hybridized while still having forward hook/pre-hook. If '
+                f'"{self}" is a child of HybridBlock, the hooks will not take effect.',
                 UserWarning,
                 stacklevel=2,
             )
@@ -179,9 +180,10 @@ class HybridBlock(Block):
                 )
         self._argument_params = [(k, params[name]) for name, k in place.items()]
         self._plain = len(inputs) if all(form == 0 for form in self._in_format) else -1
-        self._cached_op = nd.CachedOp(out, self._flags)
-        if self._callback is not None:
-            self._cached_op._register_op_hook(self._callback, self._monitor_all)
+        if self._callback is None:
+            self._cached_op = nd.CachedOp(out, self._flags)
+        else:
+            self._cached_op = WatchedGraph(out, self._callback, self._monitor_all)
 
     def _call_cached_op(self, *args: Any) -> Any:
         """Run the graph: put inputs and parameters in the order it wants them, and call it."""
@@ -329,8 +331,7 @@ class HybridBlock(Block):
     def register_op_hook(self, callback: Any, monitor_all: bool = False) -> None:
         """Call ``callback(array name, operator, array)`` on what the graph computes inside."""
         self._callback, self._monitor_all = callback, monitor_all
-        if self._cached_op is not None:
-            self._cached_op._register_op_hook(callback, monitor_all)
+        self._cached_op = None
         super().register_op_hook(callback, monitor_all)
 
     # Running --------------------------------------------------------------------------------
