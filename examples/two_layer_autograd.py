@@ -43,7 +43,7 @@ def gradients_by_hand(net: gluon.Block, x: np.ndarray, y: np.ndarray):
 
 
 def main():
-    mx.random.seed(42)
+    mx.random.seed(1)
     net = build()
     x_data = nd.array([[0.5, 0.9]])
     y_true = nd.array([[1.5]])

@@ -13,7 +13,7 @@ import numpy as np
 from . import ndarray as nd
 from . import registry
 from .base import ArgumentError, ShapeError
-from .ndarray import NDArray
+from .ndarray import NDArray, load
 
 
 class InitDesc(str):
@@ -193,14 +193,9 @@ def _wrong_type(what, value):
     )
 
 
-register_named = registry.get_register_func(Initializer, "initializer")
+register = registry.get_register_func(Initializer, "initializer")
 alias = registry.get_alias_func(Initializer, "initializer")
 create = registry.get_create_func(Initializer, "initializer")
-
-
-def register(klass):
-    """Let ``create`` and ``init=`` find an initializer class by its lower-cased name."""
-    return register_named(klass)
 
 
 class Load:
@@ -215,7 +210,7 @@ class Load:
 
     def __init__(self, param, default_init=None, verbose=False):
         if isinstance(param, str):
-            param = nd.load(param)
+            param = load(param)
         if not isinstance(param, dict):
             raise ArgumentError(
                 f"Load: no named arrays.\n  received  {type(param).__name__}\n"

@@ -1,5 +1,7 @@
 """What ``minigluon ops`` prints, on operators declared here and on the table."""
 
+from __future__ import annotations
+
 import subprocess
 import sys
 

@@ -36,7 +36,7 @@ def examples(module):
                 yield test
 
 
-@pytest.mark.parametrize("module", modules_with_examples())
+@pytest.mark.parametrize("module", list(modules_with_examples()))
 def test_examples_of_docstrings_hold(module):
     found = importlib.import_module(module)
     runner = doctest.DocTestRunner(

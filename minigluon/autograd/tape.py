@@ -11,9 +11,8 @@ import numpy as np
 from .. import storage
 from ..base import MXNetError, ShapeError
 from ..core import grad as core_grad
-from ..core.graph import Entry, Node, topological
-from ..core.invoke import invoke, store, wrap
-from ..core.op import registry
+from ..core.graph import Entry, Node
+from ..core.invoke import store, wrap
 from ..core.state import state
 
 GRAD_REQS = ("null", "write", "add")
@@ -91,14 +90,13 @@ def backward(heads: Sequence[Any], head_grads: Sequence[Any] | None, retain: boo
     """Write the gradients of the heads into the leaves they were computed from."""
     entries = entries_of(heads)
     seeds = seeds_for(heads, head_grads)
-    if not any(_wants(n) for n in topological(entries)):
+    if not core_grad.sweep(entries, seeds, _deliver, retain, _wants):
         raise MXNetError(
             "There are no inputs in computation graph that require gradients.\n"
             "  received  heads none of whose inputs has a gradient attached\n"
             "  expected  at least one array with attach_grad() and grad_req other than null\n"
             "  fix       call x.attach_grad() before recording"
         )
-    core_grad.sweep(entries, seeds, _deliver, retain, _wants)
 
 
 def _wants(node: Node) -> bool:
@@ -109,30 +107,16 @@ def _deliver(leaf: Any, value: Any) -> None:
     """Write or add a gradient into the leaf's array."""
     held = leaf.grad._data
     if leaf.grad_req == "add":
-        value = _sum(held, value)
-    elif type(held) is np.ndarray and type(value) is np.ndarray and held.shape == value.shape:
-        held[...] = value
-        _mark_fresh(leaf)
-        return
-    if type(held) is not np.ndarray and type(value) is np.ndarray and not value.shape:
-        value = np.broadcast_to(value, held.shape)
+        value = core_grad.add(held, value)
     if type(held) is np.ndarray and type(value) is np.ndarray:
         held[...] = value
     else:
+        if type(value) is np.ndarray and not value.shape:
+            value = np.broadcast_to(value, held.shape)
         store(leaf.grad, value)
-    _mark_fresh(leaf)
-
-
-def _mark_fresh(leaf: Leaf) -> None:
     array = leaf.array()
     if array is not None:
         array._fresh = True
-
-
-def _sum(held: Any, value: Any) -> Any:
-    call = registry["_grad_add"].call()
-    types = (type(held), type(value))
-    return (call.memo.get(types) or call.kernel(types))(held, value)
 
 
 def gradients(
@@ -188,5 +172,3 @@ def _whole(value: Any, node: Any) -> Any:
         return np.array(np.broadcast_to(value, array._data.shape))
     return value.copy() if type(value) in storage.STYPES else np.array(value)
 
-
-__all__ = ["Leaf", "backward", "gradients", "invoke", "mark"]

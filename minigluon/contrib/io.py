@@ -66,7 +66,3 @@ class DataLoaderIter(DataIter):
     def getpad(self):
         """How many samples at the end of the current batch only fill it up."""
         return self.batch_size - self._current_batch[0].shape[0]
-
-    def getindex(self):
-        """None: a loader does not tell which samples it took."""
-        return None

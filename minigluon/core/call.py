@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from .. import config, storage
 from ..base import StorageFallbackWarning, attribute_to_string
 from ..context import current_context
@@ -38,7 +40,7 @@ class Call:
     # fmt: off
     __slots__ = (
         "__weakref__", "alike", "attrs", "copies_view", "dispatches", "gradient", "memo", "op", "outputs",
-        "pullbacks", "visible",
+        "pullbacks", "recorders", "visible",
     )
     # fmt: on
 
@@ -52,6 +54,7 @@ class Call:
         self.copies_view = op.copies_view
         self.gradient: Any = None  # traced on first use, see core.grad
         self.pullbacks: dict[Any, Any] = {}
+        self.recorders: dict[Any, tuple[Any, Any]] = {}
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{k}={attribute_to_string(v)}" for k, v in self.attrs.items())
@@ -73,6 +76,19 @@ class Call:
     def trace(self, count: int) -> Any:
         """The gradient of this Call on ``count`` inputs, see `core.grad.Gradient`."""
         return self.op.gradient_of(self, count)
+
+    def recorder(self, key: Any, entries: Any, types: Any, result: Any) -> tuple[Any, Any]:
+        """What recording this Call takes: a function that keeps values, and the pullback.
+
+        The pullback is the one for a dense gradient of a single output; None stands for any other.
+        """
+        gradient = self.gradient or self.trace(len(types))
+        pull = None
+        if self.outputs == 1 and type(result) is np.ndarray:
+            wanted = tuple([e is not None for e in entries])
+            pull = gradient.pullback(wanted, (np.ndarray, *gradient.kept_types(types)))
+        found = self.recorders[key] = (gradient.keep, pull)
+        return found
 
     def kernel(self, types: tuple[type, ...]) -> Callable[..., Any]:
         """The kernel for these storage types, remembered in ``memo``."""

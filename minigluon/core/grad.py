@@ -10,7 +10,7 @@ import numpy as np
 from ..base import MXNetError
 from .call import Call
 from .explain import not_differentiable
-from .graph import Entry, Node, substitute, topological, variable
+from .graph import Entry, Node, by_age, substitute, topological, variable
 from .invoke import invoke, wrap
 from .op import Op, registry
 from .plan.emit import emit
@@ -75,27 +75,21 @@ class Gradient:
 
     def _keeper(self, values: set[Entry]) -> Callable[[Any, Any], tuple[Any, ...]]:
         """A function of (inputs, result) that picks what the tape has to hold on to."""
-        n = len(self.inputs)
-        picks = []
-        for entry in self.kept:
-            where = (self.inputs + self.outputs).index(entry)
-            picks.append((where, entry in values))
         single = self.call.outputs == 1
-        if all(where < n and whole for where, whole in picks):
-            places = [where for where, _ in picks]
-            if places == list(range(n)):
-                return lambda data, result: tuple(data)
-            return lambda data, result: tuple([data[k] for k in places])
-
-        def keep(data: Any, result: Any) -> tuple[Any, ...]:
-            everything = [*data, result] if single else [*data, *result]
-            kept = []
-            for where, whole in picks:
-                x = everything[where]
-                kept.append(x if whole else Like(x.shape, x.dtype))
-            return tuple(kept)
-
+        places = {e: f"data[{k}]" for k, e in enumerate(self.inputs)}
+        places.update({e: "result" if single else f"result[{k}]" for k, e in enumerate(self.outputs)})
+        picked = [
+            places[e] if e in values else f"Like({places[e]}.shape, {places[e]}.dtype)"
+            for e in self.kept
+        ]
+        text = f"lambda data, result: ({''.join(p + ', ' for p in picked)})"
+        keep: Callable[[Any, Any], tuple[Any, ...]] = eval(text, {"Like": Like})
         return keep
+
+    def kept_types(self, types: tuple[type, ...]) -> tuple[type, ...]:
+        """The storage types of the kept values, for a Call on these that has one dense output."""
+        known = dict(zip(self.inputs, types, strict=True))
+        return tuple([known.get(e, np.ndarray) for e in self.kept])
 
     def pullback(self, wanted: tuple[bool, ...], types: tuple[type, ...]) -> Any:
         """A function of output gradients and kept values giving the wanted inputs' gradients."""
@@ -139,7 +133,7 @@ def symbolic(
     ``seeds`` are the entries of the head gradients (None: ones). Variables that the heads do not
     depend on are absent from the result.
     """
-    add = registry["_grad_add"].call()
+    total = registry["_grad_add"].call()
     ones = registry["ones_like"].call()
     zeros = registry["zeros_like"].call()
     wanted = set(wanted)
@@ -152,7 +146,7 @@ def symbolic(
 
     def accumulate(entry: Entry, grad: Entry) -> None:
         old = grads.get(entry)
-        grads[entry] = grad if old is None else (Node(add, (old, grad), "grad_add"), 0)
+        grads[entry] = grad if old is None else (Node(total, (old, grad), "grad_add"), 0)
 
     for head, seed in zip(heads, seeds, strict=True):
         if head[0] in needs:
@@ -184,81 +178,106 @@ def symbolic(
 def sweep(
     heads: Sequence[Entry], seeds: Sequence[Any], sink: Callable[[Node, Any], None],
     keep_values: bool, is_wanted: Callable[[Node], bool],
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """Run the tape backwards on storages, handing each wanted leaf its gradient.
 
-    Raises ``MXNetError`` for an operator without gradient on the way.
+    The number of wanted leaves there are. Raises ``MXNetError`` for an operator without gradient.
     """
-    add = registry["_grad_add"].call()
-    grads: dict[Entry, Any] = {}
-    for head, seed in zip(heads, seeds, strict=True):
-        old = grads.get(head)
-        grads[head] = seed if old is None else _add(add, old, seed)
-    nodes = topological(heads)
-    live: set[Node] = set()
-    for node in nodes:
-        if node.call is None:
-            if is_wanted(node):
-                live.add(node)
-        else:
-            for entry in node.inputs:
-                if entry is not None and entry[0] in live:
-                    live.add(node)
-                    break
-    for node in reversed(nodes):
-        if node not in live:
+    order = by_age(heads)
+    leaves = [node for node in order if node.call is None]
+    unwanted = [node for node in leaves if not is_wanted(node)]
+    if len(unwanted) == len(leaves):
+        return 0
+    dead = _dead(order, unwanted) if unwanted else None
+    grads: dict[Node, Any] = {}  # a gradient, or a list of them for a node of several outputs
+    for (node, k), seed in zip(heads, seeds, strict=True):
+        _accumulate(grads, node, k, seed)
+    for node in reversed(order):
+        g = grads.pop(node, None)
+        if g is None or (dead is not None and node in dead):
             continue
         call = node.call
         if call is None:
-            g = grads.pop((node, 0), None)
-            if g is not None:
-                sink(node, g)
+            sink(node, g)
             continue
-        if call.outputs == 1:
-            g = grads.pop((node, 0), None)
-            if g is None:
-                continue
-            incoming = [g]
+        entries = node.inputs
+        run = node.pull
+        if run is not None and dead is None and type(g) is np.ndarray and node.values is not None:
+            results = run(g, *node.values)
         else:
-            incoming = [grads.pop((node, k), None) for k in range(call.outputs)]
-            if all(g is None for g in incoming):
-                continue
-        wanted = tuple([e is not None and e[0] in live for e in node.inputs])
-        results = call.op.pull(call, node, incoming, wanted)
+            wanted = tuple([e is not None and (not dead or e[0] not in dead) for e in entries])
+            results = call.op.pull(call, node, g if call.outputs > 1 else [g], wanted)
         if not keep_values:
             node.values = None
-        for entry, got in zip(node.inputs, results, strict=False):
-            if entry is None or got is None or entry[0] not in live:
+        for entry, got in zip(entries, results, strict=False):
+            if got is None or entry is None:
                 continue
-            old = grads.get(entry)
-            grads[entry] = got if old is None else _add(add, old, got)
+            source, k = entry
+            if source in grads or (source.call is not None and source.call.outputs > 1):
+                _accumulate(grads, source, k, got)
+            else:
+                grads[source] = got
+    return len(leaves) - len(unwanted)
 
 
-def _add(add: Call, left: Any, right: Any) -> Any:
+def _dead(order: list[Node], unwanted: list[Node]) -> set[Node]:
+    """The nodes no gradient has to reach: unwanted leaves and what depends on nothing else."""
+    dead = set(unwanted)
+    for node in order:
+        if node.call is not None and all(e is None or e[0] in dead for e in node.inputs):
+            dead.add(node)
+    return dead
+
+
+def _accumulate(grads: dict[Node, Any], node: Node, k: int, value: Any) -> None:
+    """Add a gradient of one of a node's outputs to what has come already."""
+    held = grads.get(node)
+    if node.call is None or node.call.outputs == 1:
+        grads[node] = value if held is None else add(held, value)
+        return
+    if held is None:
+        held = grads[node] = [None] * node.call.outputs
+    held[k] = value if held[k] is None else add(held[k], value)
+
+
+_ADD: list[Call] = []
+
+
+def add(left: Any, right: Any) -> Any:
+    """The sum of two gradients; sparse ones stay sparse."""
+    if not _ADD:
+        _ADD.append(registry["_grad_add"].call())
     types = (type(left), type(right))
-    return (add.memo.get(types) or add.kernel(types))(left, right)
+    return (_ADD[0].memo.get(types) or _ADD[0].kernel(types))(left, right)
 
 
 def pull(call: Call, node: Node, incoming: list[Any], wanted: tuple[bool, ...]) -> Any:
     """The gradients of a node's inputs, from those of its outputs and what the tape kept."""
     values = node.values
     if values is None:
-        raise MXNetError(
-            f"{call.op.name}: Cannot differentiate node because it is not in a computational "
-            "graph.\n  received  a graph whose values were released by an earlier backward\n"
-            "  expected  one backward per recording, or retain_graph=True on the earlier ones\n"
-            "  fix       call backward(retain_graph=True) the first time, or record again"
-        )
-    gradient = trace(call, len(node.inputs))
-    for k, g in enumerate(incoming):
-        if g is None:
-            incoming[k] = _zeros_for(gradient, k, values)
+        raise released(call.op.name)
     arguments = (*incoming, *values)
-    key = (wanted, tuple([type(a) for a in arguments]))
+    if call.outputs > 1 and any(g is None for g in incoming):
+        gradient = call.gradient
+        filled = [
+            _zeros_for(gradient, k, values) if g is None else g for k, g in enumerate(incoming)
+        ]
+        arguments = (*filled, *values)
+    key = (wanted, *[type(a) for a in arguments])
     run = call.pullbacks.get(key)
     if run is None:
-        run = call.pullbacks[key] = gradient.pullback(wanted, key[1])
+        run = call.pullbacks[key] = call.gradient.pullback(wanted, key[1:])
     return run(*arguments)
+
+
+def released(name: str) -> MXNetError:
+    """The tape was run backwards before."""
+    return MXNetError(
+        f"{name}: Cannot differentiate node because it is not in a computational "
+        "graph.\n  received  a graph whose values were released by an earlier backward\n"
+        "  expected  one backward per recording, or retain_graph=True on the earlier ones\n"
+        "  fix       call backward(retain_graph=True) the first time, or record again"
+    )
 
 
 def _zeros_for(gradient: Gradient, k: int, values: Any) -> Any:
@@ -310,7 +329,7 @@ def sweep_recorded(
     heads: Sequence[Entry], seeds: Sequence[Any], wanted: Sequence[Node]
 ) -> dict[Node, Any]:
     """The sweep on arrays, recorded: what ``create_graph=True`` runs."""
-    add = registry["_grad_add"].call()
+    total = registry["_grad_add"].call()
     grads: dict[Entry, Any] = {}
     found: dict[Node, Any] = {}
     nodes = topological(heads)
@@ -321,7 +340,7 @@ def sweep_recorded(
 
     def accumulate(entry: Entry, g: Any) -> None:
         old = grads.get(entry)
-        grads[entry] = g if old is None else invoke(add, (old, g))
+        grads[entry] = g if old is None else invoke(total, (old, g))
 
     for head, seed in zip(heads, seeds, strict=True):
         accumulate(head, seed)

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import count
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from .call import Call
 
 
+_numbers = count()
+
+
 class Node:
     """A Call and where its inputs come from; a variable has no Call.
 
     ``values`` is None on symbols; on the tape it holds what the gradient needs. ``attrs`` are the
-    textual attributes users see on symbols.
+    textual attributes users see on symbols. ``pull`` is, on the tape, the function that gives the
+    inputs' gradients. Nodes are numbered as they are made, inputs before what is made of them.
     """
 
-    __slots__ = ("__weakref__", "attrs", "call", "inputs", "name", "values")
+    __slots__ = ("__weakref__", "attrs", "call", "inputs", "name", "number", "pull", "values")
 
     def __init__(
         self,
@@ -28,6 +34,8 @@ class Node:
     ):
         self.call, self.inputs, self.name, self.values = call, inputs, name, values
         self.attrs: dict[str, str] | None = attrs
+        self.pull: Any = None
+        self.number = next(_numbers)
 
     def __repr__(self) -> str:
         return f"<Node {self.call.op.name if self.call else 'variable'} {self.name}>"
@@ -65,6 +73,21 @@ def topological(heads: Iterable[Entry | None]) -> list[Node]:
                 order.append(node)
                 stack.pop()
     return order
+
+
+def by_age(heads: Iterable[Entry]) -> list[Node]:
+    """Every node the heads depend on, oldest first: also an order that puts inputs first."""
+    seen: set[Node] = set()
+    stack = [head[0] for head in heads]
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            stack += [entry[0] for entry in node.inputs if entry is not None]
+    return sorted(seen, key=_number)
+
+
+_number = attrgetter("number")
 
 
 def substitute(heads: Iterable[Entry | None], replace: dict[Entry, Entry]) -> list[Entry | None]:

@@ -8,7 +8,7 @@ from typing import Any
 from ..base import MXNetError
 from . import infer
 from .call import Call
-from .grad import ZERO, symbolic
+from .grad import ZERO, released, symbolic
 from .graph import Entry, Node, substitute, topological, variable
 from .invoke import wrap
 from .op import Op
@@ -90,11 +90,7 @@ class GraphOp(Op):
     def pull(call: Call, node: Any, incoming: list[Any], wanted: tuple[bool, ...]) -> Any:
         """Gradients of the arguments, by the plan's backward function."""
         if node.values is None:
-            raise MXNetError(
-                f"{call.op.name}: Cannot differentiate node because it is not in a computational "
-                "graph: its values were released by an earlier backward.\n"
-                "  fix       call backward(retain_graph=True) the first time"
-            )
+            raise released(call.op.name)
         plan, data, kept = node.values
         heads = [ZERO if g is None else g for g in incoming]
         return plan.backward(tuple(map(type, heads))).run(*heads, *kept, *data)

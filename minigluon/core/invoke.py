@@ -14,6 +14,7 @@ from .graph import Node
 from .state import state
 
 new = object.__new__
+ndarray = np.ndarray
 
 #: storage type -> the array class users see; filled by the face (``ndarray``)
 wrappers: dict[type, type] = {}
@@ -25,26 +26,49 @@ def invoke(call: Call, inputs: Any, out: Any = None) -> Any:
     Raises an ``MXNetError`` that names the operator and shows its inputs if it cannot run.
     """
     try:
-        data = [x._data for x in inputs]
-        types = tuple([type(d) for d in data])
+        # one and two inputs spelled out: 0.2 us less than the general form, of 1.2 us in all
+        count = len(inputs)
+        if count == 2:
+            left, right = inputs
+            data: Any = (left._data, right._data)
+            types: Any = (type(data[0]), type(data[1]))
+            if call.alike and data[0].dtype is not data[1].dtype:
+                check_alike(call, data)
+        elif count == 1:
+            data = (inputs[0]._data,)
+            types = (type(data[0]),)
+        else:
+            data = tuple([x._data for x in inputs])
+            types = tuple([type(d) for d in data])
+            if call.alike and count:
+                check_alike(call, data)
         kernel = call.memo.get(types) or call.kernel(types)
-        if call.alike and len(data) > 1:
-            dtype = data[0].dtype
-            for d in data:
-                if d.dtype is not dtype and d.dtype != dtype:
-                    raise mixed_dtypes(call, data)
         if out is not None:
-            return run_into(call, kernel, inputs, data, out)
+            return run_into(call, kernel, inputs, types, data, out)
         result = kernel(*data)
-        if call.copies_view and type(result) is np.ndarray and result.base is not None:
+        if call.copies_view and type(result) is ndarray and result.base is not None:
             result = result.copy()
     except Exception as error:
         raise explain(call, inputs, error) from error
-    recorded = record(call, inputs, data, result) if state.recording else None
+    recorded = record(call, inputs, types, data, result) if state.recording else None
     ctx = inputs[0]._ctx if inputs else None
+    if type(result) is ndarray and result.shape:
+        array = new(wrappers[ndarray])
+        array._data = result
+        array._entry = None if recorded is None else (recorded, 0)
+        array._ctx = ctx
+        return array
     if type(result) is tuple:
         return wrap_many(result[: call.visible], ctx, recorded)
     return wrap(result, ctx, None if recorded is None else (recorded, 0))
+
+
+def check_alike(call: Call, data: Any) -> None:
+    """Raise ``DTypeError`` unless all inputs have one dtype."""
+    dtype = data[0].dtype
+    for d in data:
+        if d.dtype is not dtype and d.dtype != dtype:
+            raise mixed_dtypes(call, data)
 
 
 def wrap(data: Any, ctx: Any, entry: Any = None) -> Any:
@@ -52,9 +76,7 @@ def wrap(data: Any, ctx: Any, entry: Any = None) -> Any:
     cls = wrappers.get(type(data))
     if cls is None:  # a numpy scalar, as ufuncs give for 0-d inputs
         data = np.asarray(data)
-        cls = wrappers[np.ndarray]
-    elif not data.shape:
-        data = data.reshape(1)
+        cls = wrappers[ndarray]
     array = new(cls)
     array._data = data if data.shape else data.reshape(1)
     array._entry = entry
@@ -69,21 +91,20 @@ def wrap_many(results: Any, ctx: Any, node: Node | None) -> Any:
     return arrays[0] if len(arrays) == 1 else arrays
 
 
-def record(call: Call, inputs: Any, data: Any, result: Any) -> Node | None:
+def record(call: Call, inputs: Any, types: Any, data: Any, result: Any) -> Node | None:
     """A node on the tape holding what the gradient needs, or None if no input is on the tape."""
     entries = tuple([x._entry for x in inputs])
-    for entry in entries:
-        if entry is not None:
-            break
-    else:
+    missing = entries.count(None)
+    if missing == len(entries):
         return None
-    gradient = call.gradient
-    if gradient is None or call.op.variadic:
-        gradient = call.trace(len(data))
-    return Node(call, entries, "", None, gradient.keep(data, result))
+    key = types if not missing else (types, tuple([e is None for e in entries]))
+    keep, pull = call.recorders.get(key) or call.recorder(key, entries, types, result)
+    node = Node(call, entries, "", None, keep(data, result))
+    node.pull = pull
+    return node
 
 
-def run_into(call: Call, kernel: Any, inputs: Any, data: Any, out: Any) -> Any:
+def run_into(call: Call, kernel: Any, inputs: Any, types: Any, data: Any, out: Any) -> Any:
     """Run a Call and put its results into given arrays, which keep their storage type and dtype.
 
     Nothing is written unless the whole computation succeeded.
@@ -98,11 +119,10 @@ def run_into(call: Call, kernel: Any, inputs: Any, data: Any, out: Any) -> Any:
         result = kernel(*data, out=first)
         if result is first:
             if state.recording:
-                recorded = record(call, inputs, data, result)
+                recorded = record(call, inputs, types, data, result)
                 outs[0]._entry = None if recorded is None else (recorded, 0)
             return out
     else:
-        types = tuple([type(d) for d in data])
         if len(outs) == 1:
             kernel = call.resolve(types, storage.STYPES[type(first)]).kernel
         result = kernel(*data)
@@ -110,7 +130,7 @@ def run_into(call: Call, kernel: Any, inputs: Any, data: Any, out: Any) -> Any:
     for x, r in zip(outs, results, strict=False):
         store(x, r)
     if state.recording:
-        recorded = record(call, inputs, data, result)
+        recorded = record(call, inputs, types, data, result)
         for k, x in enumerate(outs):
             x._entry = None if recorded is None else (recorded, k)
     return out

@@ -245,7 +245,7 @@ class KLDivLoss(Loss):
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """The loss of every sample."""
         if not self._from_logits:
-            pred = F.log_softmax(pred, self._axis)
+            pred = F.log_softmax(pred, axis=self._axis)
         loss = _product(F, label, F.log(label + 1e-12) - pred)
         loss = _apply_weighting(F, loss, self._weight, sample_weight)
         return F.sum(loss, axis=self._batch_axis, exclude=True)
@@ -268,9 +268,10 @@ class HuberLoss(Loss):
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """The loss of every sample."""
         loss = F.abs(_reshape_like(F, label, pred) - pred)
-        loss = F.where(
-            loss > self._rho, loss - 0.5 * self._rho, (0.5 / self._rho) * F.square(loss)
-        )
+        # small (loss - small / 2) / rho is the square below rho and the line above, where it
+        # neither squares what is large nor multiplies infinity with the zero of a mask
+        small = F.minimum(loss, self._rho)
+        loss = small * (loss - 0.5 * small) * (1.0 / self._rho)
         return self._mean(F, loss, sample_weight)
 
 
@@ -338,7 +339,7 @@ class LogisticLoss(Loss):
 
 
 class TripletLoss(Loss):
-    """``max(0, margin + |pred - positive|² - |pred - negative|²)``: be nearer to one than to the other."""
+    """``max(0, margin + |pred - positive|² - |pred - negative|²)``: be nearer to the positive."""
 
     def __init__(
         self, margin: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: Any
@@ -431,7 +432,7 @@ def _scaled(F: Any, x: Any) -> Any:
 
 
 class SDMLLoss(Loss):
-    """Smoothed deep metric learning (Bonadiman et al. 2019): row i of one input belongs to row i of the other.
+    """Smoothed deep metric learning (Bonadiman et al. 2019): rows of equal number belong together.
 
     Parameters
     ----------

@@ -29,9 +29,9 @@ class Trainer:
 
     Examples
     --------
-    >>> net = nn.Dense(1, in_units=2)
+    >>> net = gluon.nn.Dense(1, in_units=2)
     >>> net.initialize()
-    >>> trainer = Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
+    >>> trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
     >>> with autograd.record():
     ...     loss = net(nd.ones((4, 2))).sum()
     >>> loss.backward()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import uuid
 import warnings
 import weakref
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -85,7 +85,7 @@ def split_and_load(data: Any, ctx_list: list, batch_axis: int = 0, even_split: b
 
 
 def clip_global_norm(arrays: list, max_norm: float, check_isfinite: bool = True) -> Any:
-    """Scale ``arrays`` in place so that their joint 2-norm is at most ``max_norm``; returns the norm before.
+    """Scale ``arrays`` in place to a joint 2-norm of at most ``max_norm``; the norm before.
 
     The norm is summed in float64. With ``check_isfinite`` it is a number and a warning tells of
     nan or inf; without, it is an array of one element and nothing is checked.
@@ -125,10 +125,10 @@ def clip_global_norm(arrays: list, max_norm: float, check_isfinite: bool = True)
     return nd.array([norm], ctx=arrays[0].context)
 
 
-def check_sha1(filename: str, sha1_hash: str) -> bool:
+def check_sha1(filename: str | Path, sha1_hash: str) -> bool:
     """Whether the SHA-1 of the file is ``sha1_hash`` (its beginning is enough)."""
     digest = hashlib.sha1()
-    with open(filename, "rb") as file:
+    with Path(filename).open("rb") as file:
         while block := file.read(1 << 20):
             digest.update(block)
     whole = digest.hexdigest()
@@ -151,58 +151,55 @@ def download(
     sha1_hash : what the file must have; another file is fetched again.
     retries : how often to try again after a failure.
     """
-    name = _target(url, path)
-    if not overwrite and os.path.exists(name) and (not sha1_hash or check_sha1(name, sha1_hash)):
-        return name
-    os.makedirs(os.path.dirname(os.path.abspath(os.path.expanduser(name))), exist_ok=True)
-    for attempt in range(retries + 1):
+    target = _target(url, path)
+    if not overwrite and target.exists() and (not sha1_hash or check_sha1(target, sha1_hash)):
+        return str(target)
+    target.resolve().parent.mkdir(parents=True, exist_ok=True)
+    while True:
         try:
-            _fetch(url, name, sha1_hash, verify_ssl)
-            return name
-        except OSError:
-            if attempt == retries:
+            _fetch(url, target, sha1_hash, verify_ssl)
+        except OSError:  # noqa: PERF203 - this loop waits for a network
+            retries -= 1
+            if retries < 0:
                 raise
-    raise ArgumentError(
-        f"download: retries must not be negative.\n  received  retries={retries}\n"
-        "  expected  0 or more\n  fix       leave retries out"
-    )
+        else:
+            return str(target)
 
 
-def _target(url: str, path: str | None) -> str:
+def _target(url: str, path: str | None) -> Path:
     last = url.split("/")[-1]
-    if path is None:
-        if not last:
-            raise ArgumentError(
-                f"download: Can't construct file-name from this URL.\n  received  url={url!r}\n"
-                "  expected  a URL that ends in a file name\n  fix       pass path='file name'"
-            )
-        return last
-    path = os.path.expanduser(path)
-    return os.path.join(path, last) if os.path.isdir(path) else path
+    if path is not None:
+        given = Path(path).expanduser()
+        return given / last if given.is_dir() else given
+    if not last:
+        raise ArgumentError(
+            f"download: Can't construct file-name from this URL.\n  received  url={url!r}\n"
+            "  expected  a URL that ends in a file name\n  fix       pass path='file name'"
+        )
+    return Path(last)
 
 
-def _fetch(url: str, name: str, sha1_hash: str | None, verify_ssl: bool) -> None:
-    """Download to a temporary name beside ``name`` and move it there when it is complete."""
+def _fetch(url: str, target: Path, sha1_hash: str | None, verify_ssl: bool) -> None:
+    """Download to a temporary name beside ``target`` and move it there when it is complete."""
     import shutil
     import ssl
     import urllib.request
 
     context = None if verify_ssl else ssl._create_unverified_context()
-    part = f"{name}.{uuid.uuid4()}"
+    part = Path(f"{target}.{uuid.uuid4()}")
     try:
-        with urllib.request.urlopen(url, context=context) as source, open(part, "wb") as target:
-            shutil.copyfileobj(source, target)
+        with urllib.request.urlopen(url, context=context) as source, part.open("wb") as file:
+            shutil.copyfileobj(source, file)
         if sha1_hash and not check_sha1(part, sha1_hash):
             raise OSError(f"{url}: the content does not have the SHA-1 {sha1_hash}")
-        replace_file(part, name)
+        part.replace(target)
     finally:
-        if os.path.exists(part):
-            os.remove(part)
+        part.unlink(missing_ok=True)
 
 
 def replace_file(src: str, dst: str) -> None:
     """Move ``src`` over ``dst`` in one step."""
-    os.replace(src, dst)
+    Path(src).replace(dst)
 
 
 def shape_is_known(shape: tuple | None) -> bool:
@@ -226,7 +223,7 @@ def shape_is_known(shape: tuple | None) -> bool:
 
 
 class HookHandle:
-    """What registering a hook returns: ``detach`` (or the end of a ``with`` block) removes the hook."""
+    """What registering a hook returns: ``detach`` or the end of a ``with`` block removes it."""
 
     def __init__(self):
         self._hooks: Any = None

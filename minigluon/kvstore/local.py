@@ -24,7 +24,7 @@ class KVStore(KVStoreBase):
 
     Examples
     --------
-    >>> store, out = create("local"), nd.zeros((2,))
+    >>> store, out = mx.kv.create("local"), nd.zeros((2,))
     >>> store.init("w", nd.ones((2,)))
     >>> store.push("w", [nd.ones((2,)), nd.ones((2,))])
     >>> store.pull("w", out=out)

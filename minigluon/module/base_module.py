@@ -16,6 +16,7 @@ from ..initializer import Uniform
 from ..io import DataBatch, DataDesc, DataIter
 from ..model import BatchEndParam, split_params
 from .errors import ModuleError
+from .inputs import as_desc
 
 _UNIFORM = Uniform(0.01)
 _PARAMETER_ENDINGS = ("_weight", "_bias", "_gamma", "_beta")
@@ -453,30 +454,9 @@ def _parse_data_desc(
     data_names: Any, label_names: Any, data_shapes: Any, label_shapes: Any
 ) -> tuple[list[DataDesc], list[DataDesc] | None]:
     """The shapes given to ``bind`` as ``DataDesc``, checked against the names of the inputs."""
-    data_shapes = [_as_desc(entry) for entry in data_shapes]
+    data_shapes = [as_desc(entry) for entry in data_shapes]
     _check_names_match(data_names, data_shapes, "data", True)
     if label_shapes:
-        label_shapes = [_as_desc(entry) for entry in label_shapes]
+        label_shapes = [as_desc(entry) for entry in label_shapes]
         _check_names_match(label_names, label_shapes, "label", False)
     return data_shapes, label_shapes
-
-
-def _as_desc(entry: Any) -> DataDesc:
-    if isinstance(entry, DataDesc):
-        return entry
-    if not isinstance(entry, list | tuple) or len(entry) < 2 or not _is_shape(entry[1]):
-        shown = (
-            [type(part).__name__ for part in entry] if isinstance(entry, list | tuple) else entry
-        )
-        raise TypeError(
-            f"bind: not the description of an input.\n  received  {shown}\n"
-            "  expected  a DataDesc or a pair (name, shape)\n"
-            "  fix       pass [('data', (32, 100))], or an iterator's provide_data"
-        )
-    return DataDesc(*entry)
-
-
-def _is_shape(shape: Any) -> bool:
-    return isinstance(shape, list | tuple) and all(
-        isinstance(side, int | np.integer) for side in shape
-    )

@@ -8,10 +8,9 @@ from typing import Any
 
 from .. import ndarray as nd
 from .. import optimizer as opt
-from ..base import ShapeError
 from ..context import Context, cpu
 from ..initializer import InitDesc
-from ..io import DataBatch, DataDesc
+from ..io import DataDesc
 from ..model import (
     _create_kvstore,
     _initialize_kvstore,
@@ -24,13 +23,13 @@ from ..ndarray.serialize import read_file, write_file
 from .base_module import (
     _UNIFORM,
     BaseModule,
-    _as_desc,
     _check_input_names,
     _parse_data_desc,
 )
 from .errors import ModuleError
 from .executor_group import DataParallelExecutorGroup
-from .inputs import described, labels_of_losses, of_batch
+from .inputs import joined, labels_of_losses, shapes_of
+from .parameters import check_given, check_known, make_optimizer, zeros_like
 
 
 class Module(BaseModule):
@@ -228,7 +227,7 @@ class Module(BaseModule):
         self._require("init_params")
         given = ((self._arg_params, arg_params), (self._aux_params, aux_params))
         for own, source in given:
-            _check_given(own, source, allow_missing)
+            check_given(own, source, allow_missing)
         attributes = self._symbol.attr_dict()
         for own, source in given:
             for name, array in sorted(own.items()):
@@ -272,14 +271,9 @@ class Module(BaseModule):
             (self._arg_params, arg_params, "arguments"),
             (self._aux_params, aux_params, "auxiliary states"),
         ):
-            for name in source or ():
-                if name not in own and not allow_extra:
-                    raise ValueError(
-                        f'Find name "{name}" that is not in the {kind}.\n'
-                        f"  received  {sorted(source)}\n  expected  some of {sorted(own)}\n"
-                        "  fix       pass allow_extra=True to ignore others"
-                    )
-            _check_given(own, source, allow_missing=True)
+            if not allow_extra:
+                check_known(own, source or {}, kind)
+            check_given(own, source, allow_missing=True)
         self._exec_group.set_params(arg_params, aux_params or {}, allow_extra=True)
         self._params_dirty = True
         self.params_initialized = True
@@ -358,8 +352,8 @@ class Module(BaseModule):
         elif self.params_initialized:
             group.set_params(self._arg_params, self._aux_params, allow_extra=True)
         else:
-            self._arg_params = _zeros_like(self._param_names, group.param_arrays)
-            self._aux_params = _zeros_like(self._aux_names, group.aux_arrays)
+            self._arg_params = zeros_like(self._param_names, group.param_arrays)
+            self._aux_params = zeros_like(self._aux_names, group.aux_arrays)
         self._exec_group = group
         self.for_training, self.inputs_need_grad = for_training, inputs_need_grad
         self._grad_req = grad_req
@@ -416,8 +410,17 @@ class Module(BaseModule):
         batch_size = self._exec_group.batch_size
         if kvstore and "dist" in kvstore.type and "_async" not in kvstore.type:
             batch_size *= kvstore.num_workers
-        optimizer = self._make_optimizer(
-            optimizer, optimizer_params, 1.0 / (batch_size or 1), update_on_kvstore
+        devices = 1 if update_on_kvstore else len(self._context)
+        optimizer = make_optimizer(
+            optimizer,
+            optimizer_params,
+            rescale_grad=1.0 / (batch_size or 1),
+            symbol=self._symbol,
+            idx2name={
+                i * devices + k: name
+                for k in range(devices)
+                for i, name in enumerate(self._param_names)
+            },
         )
         self._optimizer, self._kvstore = optimizer, kvstore
         self._update_on_kvstore, self._updater = update_on_kvstore, None
@@ -440,35 +443,6 @@ class Module(BaseModule):
             self.load_optimizer_states(self._preload_opt_states)
             self._preload_opt_states = None
 
-    def _make_optimizer(self, optimizer, optimizer_params, rescale_grad, update_on_kvstore):
-        """The optimizer, knowing the parameters' names by the numbers the updates will use."""
-        count = 1 if update_on_kvstore else len(self._context)
-        idx2name = {
-            i * count + k: name for k in range(count) for i, name in enumerate(self._param_names)
-        }
-        if isinstance(optimizer, str):
-            params = dict(optimizer_params)
-            params.setdefault("rescale_grad", rescale_grad)
-            return opt.create(optimizer, sym=self.symbol, param_idx2name=idx2name, **params)
-        if not isinstance(optimizer, opt.Optimizer):
-            raise ModuleError(
-                "init_optimizer: not an optimizer.\n"
-                f"  received  {type(optimizer).__name__}\n"
-                "  expected  a name such as 'sgd', or an mx.optimizer.Optimizer\n"
-                "  fix       pass optimizer='sgd'"
-            )
-        if optimizer.rescale_grad != rescale_grad:
-            warnings.warn(
-                "Optimizer created manually outside Module but rescale_grad is not normalized to "
-                f"1.0/batch_size/num_workers ({optimizer.rescale_grad} vs. {rescale_grad}). "
-                "Is this intended?",
-                UserWarning,
-                stacklevel=3,
-            )
-        if not optimizer.idx2name:
-            optimizer.idx2name = idx2name.copy()
-        return optimizer
-
     def borrow_optimizer(self, shared_module):
         """Update with the optimizer, kvstore and states of another module."""
         if not shared_module.optimizer_initialized:
@@ -490,13 +464,14 @@ class Module(BaseModule):
         if not (self.binded and self.params_initialized):
             self._require("forward", params=True)
         if isinstance(data_batch, list):
-            data_batch = self._joined(data_batch)
+            group = self._exec_group
+            data_batch = joined(data_batch, group.data_layouts, group.label_layouts)
         data_shapes, label_shapes = self._input_shapes
         label = getattr(data_batch, "label", None)
         if [array.shape for array in data_batch.data] != data_shapes or (
             label and [array.shape for array in label] != label_shapes and label_shapes
         ):
-            self._fit_to(data_batch)
+            self.reshape(*shapes_of(data_batch, self._data_shapes, self._label_shapes))
         self._exec_group.forward(data_batch, is_train)
 
     def backward(self, out_grads=None):
@@ -597,66 +572,3 @@ class Module(BaseModule):
                 )
                 continue
             self._kvstore.row_sparse_pull(name, arrays, row_ids=[rows] * len(arrays))
-
-    def _fit_to(self, batch):
-        """Bind to the shapes of a batch: those it declares, or those its arrays have."""
-        data, label = batch.data, getattr(batch, "label", None)
-        if len(data) != len(self._data_shapes):
-            raise ValueError(
-                "forward: wrong number of data arrays.\n"
-                f"  received  {len(data)}\n"
-                f"  expected  {len(self._data_shapes)}: {', '.join(self._data_names)}\n"
-                "  fix       give the batch one array for each of the module's data_names"
-            )
-        data_shapes = getattr(batch, "provide_data", None) or described(self._data_shapes, data)
-        label_shapes = getattr(batch, "provide_label", None) or self._label_shapes
-        if label_shapes is self._label_shapes and label_shapes:
-            label_shapes = (
-                described(label_shapes, label)
-                if label
-                else [of_batch(desc, _as_desc(data_shapes[0])) for desc in label_shapes]
-            )
-        self.reshape(data_shapes, label_shapes)
-
-    def _joined(self, batches):
-        """One batch of those for each context."""
-        axes = self._exec_group.data_layouts, self._exec_group.label_layouts
-        data, label = (
-            [
-                nd.concat(*parts, dim=axis)
-                for parts, axis in zip(zip(*arrays, strict=True), layouts, strict=True)
-            ]
-            for arrays, layouts in zip(
-                ([b.data for b in batches], [b.label or () for b in batches]), axes, strict=True
-            )
-        )
-        return DataBatch(data, label)
-
-
-def _zeros_like(names: list[str], arrays: list[list[Any]]) -> dict[str, Any]:
-    """Arrays on the CPU, in the shape, dtype and storage of the first context's."""
-    return {
-        name: nd.zeros(parts[0].shape, ctx=cpu(), dtype=parts[0].dtype, stype=parts[0].stype)
-        for name, parts in zip(names, arrays, strict=True)
-    }
-
-
-def _check_given(own: Any, given: Any, allow_missing: bool) -> None:
-    """Raise if values given for parameters are incomplete or do not fit."""
-    if given is None:
-        return
-    for name, array in sorted(own.items()):
-        value = given.get(name)
-        if value is None:
-            if not allow_missing:
-                raise RuntimeError(
-                    f"{name} is not presented.\n  received  values for {sorted(given)}\n"
-                    f"  expected  all of {sorted(own)}\n"
-                    "  fix       pass allow_missing=True to initialize the others"
-                )
-        elif value.shape != array.shape:
-            raise ShapeError(
-                f"Module: {name} has the wrong shape.\n  received  {name} {value.shape}\n"
-                f"  expected  {name} {array.shape}, from the symbol and the bound inputs\n"
-                "  fix       use parameters saved from the same network and input size"
-            )

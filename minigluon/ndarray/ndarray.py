@@ -412,8 +412,14 @@ class NDArray:
         data = self._data
         if isinstance(value, NDArray):
             value = storage.densify(value._data)
-        elif not isinstance(value, int | float | np.ndarray | np.generic):
+        elif isinstance(value, int | float):
+            if not -_SAFE <= value <= _SAFE:
+                value = indexing.cast_scalar(value, data.dtype)
+        elif not isinstance(value, np.ndarray | np.generic):
             value = _as_values(value, data.dtype, type(self))
+        if isinstance(value, np.ndarray | np.generic) and value.dtype != data.dtype:
+            with np.errstate(all="ignore"):
+                value = value.astype(data.dtype)
         kind = type(key)
         if (kind is int and data.ndim > 1) or (kind is slice and key.step is None and data.ndim):
             try:
@@ -486,6 +492,9 @@ class NDArray:
 
     __hash__ = object.__hash__
 
+
+#: numbers up to here can be assigned to arrays of any float dtype without overflow
+_SAFE = 65504
 
 wrappers[np.ndarray] = NDArray
 

@@ -1,23 +1,7 @@
-"""The operator table: importing a module here declares its operators."""
+"""The operator table: importing this package declares the operators of all its modules."""
 
-from . import (
-    binary,
-    broadcast,
-    create,
-    elementwise,
-    gradient,
-    index,
-    matmul,
-    nn,
-    random,
-    reduce,
-    scalar,
-    shape,
-    sparse,
-    updates,
-)
+import importlib
+import pkgutil
 
-__all__ = [
-    "binary", "broadcast", "create", "elementwise", "gradient", "index", "matmul", "nn", "random",
-    "reduce", "scalar", "shape", "sparse", "updates",
-]  # fmt: skip
+for _module in pkgutil.iter_modules(__path__, f"{__name__}."):
+    importlib.import_module(_module.name)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ keepdims : keep reduced axes, with length one.
 exclude : reduce all axes but those given."""
 
 
+@lru_cache(maxsize=1024)
 def axes_of(ndim: int, axis: tuple[int, ...] | None, exclude: bool = False) -> tuple[int, ...]:
     """The axes to reduce, ascending and not negative; none given means all of them."""
     if not axis:
@@ -40,20 +42,22 @@ def axes_of(ndim: int, axis: tuple[int, ...] | None, exclude: bool = False) -> t
     return tuple([k for k in range(ndim) if (k in chosen) != exclude])
 
 
-def _reduced_shape(s: Any, *, axis: Any, keepdims: bool, exclude: bool = False, **_: Any) -> None:
+def reduced_shape(s: Any, *, axis: Any, keepdims: bool, exclude: bool = False, **_: Any) -> None:
+    """The shape rule of reductions."""
     data = s.data
     if data is UNKNOWN_SHAPE:
         return
-    s.out = _shape_after(data, axes_of(len(data), axis, exclude), keepdims)
+    s.out = shape_after(data, axes_of(len(data), axis, exclude), keepdims)
 
 
-def _shape_after(shape: Any, axes: tuple[int, ...], keepdims: bool) -> tuple[Any, ...]:
+def shape_after(shape: Any, axes: tuple[int, ...], keepdims: bool) -> tuple[Any, ...]:
+    """What a shape becomes when these axes (not negative) are reduced."""
     if keepdims:
         return tuple([1 if k in axes else d for k, d in enumerate(shape)])
     return tuple([d for k, d in enumerate(shape) if k not in axes])
 
 
-def _put(value: Any, dtype: Any, out: Any) -> Any:
+def put(value: Any, dtype: Any, out: Any) -> Any:
     """The value in this dtype, in ``out`` if that is given."""
     if out is None:
         return np.asarray(value, dtype)
@@ -64,10 +68,11 @@ def _put(value: Any, dtype: Any, out: Any) -> Any:
 # ---- kernels: (data, axes, keepdims, out)
 
 
-def _sum(data, axes, keepdims, out=None):
+def add_up(data, axes, keepdims, out=None):
+    """The sum over axes in the dtype of ``data``; float16 is added up in float32."""
     if data.dtype == np.float16:
         total = np.add.reduce(data, axis=axes, dtype=np.float32, keepdims=keepdims)
-        return _put(total, data.dtype, out)
+        return put(total, data.dtype, out)
     return np.add.reduce(data, axis=axes, dtype=data.dtype, keepdims=keepdims, out=out)
 
 
@@ -78,7 +83,7 @@ def _mean(data, axes, keepdims, out=None):
         wide = np.float64
     total = np.add.reduce(data, axis=axes, dtype=wide, keepdims=keepdims)
     total = np.divide(total, total.dtype.type(_count(data.shape, axes)))
-    return total if out is None and total.dtype == dtype else _put(total, dtype, out)
+    return total if out is None and total.dtype == dtype else put(total, dtype, out)
 
 
 def _count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
@@ -88,7 +93,7 @@ def _count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
 def _prod(data, axes, keepdims, out=None):
     if data.dtype == np.float16:
         total = np.multiply.reduce(data, axis=axes, dtype=np.float32, keepdims=keepdims)
-        return _put(total, data.dtype, out)
+        return put(total, data.dtype, out)
     return np.multiply.reduce(data, axis=axes, dtype=data.dtype, keepdims=keepdims, out=out)
 
 
@@ -101,7 +106,7 @@ def _min(data, axes, keepdims, out=None):
 
 
 def _nansum(data, axes, keepdims, out=None):
-    return _sum(_without_nan(data, 0), axes, keepdims, out)
+    return add_up(_without_nan(data, 0), axes, keepdims, out)
 
 
 def _nanprod(data, axes, keepdims, out=None):
@@ -140,7 +145,7 @@ _TIES = (
 _TABLE: dict[str, tuple[Any, Any, tuple[str, ...], str]] = {
     # name: kernel, gradient, aliases, documentation
     "sum": (
-        _sum, lambda F, g, x, y, how: F._spread_reduced(g, x, **how), ("_sparse_sum", "sum_axis"),
+        add_up, lambda F, g, x, y, how: F._spread_reduced(g, x, **how), ("_sparse_sum", "sum_axis"),
         "The sum of the elements along ``axis``.\n\nfloat16 is added up in float32; whole numbers "
         "keep their dtype.",
     ),
@@ -180,7 +185,7 @@ def _declare(name: str) -> Op:
     kernel.__name__ = name
     kernel.__doc__ = documentation + _PARAMETERS
     declared: Op = op(kernel, aliases=aliases, scalar=True)
-    declared.shape(_reduced_shape)
+    declared.shape(reduced_shape)
     declared.grad(rule)
     return declared
 
@@ -201,13 +206,13 @@ def _spread_reduced(
     """``data``, a reduction of ``like`` over these axes, repeated to its shape."""
     if out is None:
         out = np.empty(like.shape, data.dtype)
-    out[...] = _opened(data, like.shape, axis, exclude)
+    out[...] = opened(data, like.shape, axis, exclude)
     return out
 
 
-def _opened(data, shape, axis, exclude):
+def opened(data, shape, axis, exclude):
     """A reduction of an array of this shape with its reduced axes kept."""
-    return data.reshape(_shape_after(shape, axes_of(len(shape), axis, exclude), True))
+    return data.reshape(shape_after(shape, axes_of(len(shape), axis, exclude), True))
 
 
 def _as_like(s: Any, **_: Any) -> None:
@@ -232,7 +237,7 @@ def _spread_mean(
     count = _count(like.shape, axes_of(len(like.shape), axis, exclude))
     if out is None:
         out = np.empty(like.shape, data.dtype)
-    out[...] = np.divide(_opened(data, like.shape, axis, exclude), data.dtype.type(max(count, 1)))
+    out[...] = np.divide(opened(data, like.shape, axis, exclude), data.dtype.type(max(count, 1)))
     return out
 
 
@@ -250,12 +255,12 @@ def _tie_weights(
     out=None,
 ):  # fmt: skip
     """For each element its share in the extreme: one over the number of those equal to it."""
-    extreme = _opened(extreme, data.shape, axis, exclude)
+    extreme = opened(extreme, data.shape, axis, exclude)
     ties = np.equal(data, extreme)
     if data.dtype.kind == "f":
         ties |= (data != data) & (extreme != extreme)
     number = np.add.reduce(ties, axis=axes_of(data.ndim, axis, exclude), keepdims=True)
-    return _put(ties / np.maximum(number, 1), data.dtype, out)
+    return put(ties / np.maximum(number, 1), data.dtype, out)
 
 
 @_tie_weights.shape
@@ -283,7 +288,7 @@ def _other_products(
     np.multiply.accumulate(flat[..., :-1], axis=-1, out=before[..., 1:])
     np.multiply.accumulate(flat[..., :0:-1], axis=-1, out=after[..., -2::-1])
     result = np.where(absent, flat.dtype.type(0), before * after)
-    return _put(result.reshape(moved.shape).transpose(np.argsort(order)), data.dtype, out)
+    return put(result.reshape(moved.shape).transpose(np.argsort(order)), data.dtype, out)
 
 
 @_other_products.shape
@@ -297,237 +302,6 @@ def _(F, g, data, *, out, **how):
     weighted = g * out
     total = F._spread_reduced(F.sum(weighted, **how), data, **how)
     return (total - weighted) / data
-
-
-# ---- norms
-
-
-@op(aliases=("_sparse_norm",), scalar=True)
-def norm(
-    data, *, ord: int = 2, axis: Shape | None = None,
-    out_dtype: Literal["float16", "float32", "float64", "int32", "int64", "int8"] | None = None,
-    keepdims: bool = False, out=None,
-):  # fmt: skip
-    """The norm of the elements along ``axis``: the root of the sum of squares, or a sum of sizes.
-
-    Several axes are taken as one long axis. Whole numbers are computed with as float32.
-
-    Parameters
-    ----------
-    ord : 2 for the Euclidean norm, 1 for the sum of absolute values.
-    axis : an axis or several, negative ones counted from the end; none means all.
-    out_dtype : the dtype of the result, by default that of ``data``.
-    keepdims : keep reduced axes, with length one.
-    """
-    dtype = out_dtype or (data.dtype if data.dtype.kind == "f" else np.float32)
-    result = _norm(data, ord, axes_of(data.ndim, axis), keepdims, np.add.reduce)
-    return _put(result, np.dtype(dtype), out)
-
-
-def _norm(data, ord, axes, keepdims, add):
-    if ord not in (1, 2):
-        raise AttributeValueError(
-            f"norm: only supports ord=1 and ord=2.\n  received  ord={ord}\n"
-            "  expected  1 or 2\n  fix       use linalg operators for other norms"
-        )
-    if data.dtype.kind != "f" or data.dtype.itemsize < 4:
-        data = data.astype(np.float32)
-    if ord == 1:
-        return add(np.abs(data), axis=axes, keepdims=keepdims)
-    return np.sqrt(add(np.square(data), axis=axes, keepdims=keepdims))
-
-
-norm.shape(_reduced_shape)
-
-
-@norm.dtype
-def _(t, *, out_dtype, **_):
-    if out_dtype is not None:
-        t.out = np.dtype(out_dtype)
-    else:
-        real_dtype(t)
-
-
-@norm.grad
-def _(F, g, data, *, out, ord, axis, out_dtype, keepdims):
-    how = {"axis": axis, "keepdims": keepdims}
-    if out_dtype is not None:
-        g, out = F._cast_like(g, data), F._cast_like(out, data)
-    if ord == 1:
-        return F._spread_reduced(g, data, **how) * F.sign(data)
-    return data * F._spread_reduced(g / out, data, **how)
-
-
-# ---- sparse rows
-
-
-def _sparse_sum(data: Any, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
-    """The sum along some axes of a csr or row_sparse array, as a dense one, in float64."""
-    if not axes:
-        return storage.densify(data)
-    if type(data) is storage.Csr:
-        if len(axes) == 2:
-            total = np.asarray(csr_kernels.total(data))
-        else:
-            total = csr_kernels.column_sums(data) if axes == (0,) else csr_kernels.row_sums(data)
-        return total.reshape(_shape_after(data.shape, axes, keepdims))
-    values = data.values
-    wide = np.float64 if values.dtype.kind == "f" else np.int64
-    part = np.add.reduce(values, axis=axes, dtype=wide, keepdims=keepdims)
-    if 0 in axes:
-        return np.asarray(part)
-    total = np.zeros(_shape_after(data.shape, axes, keepdims), wide)
-    total[data.indices] = part
-    return total
-
-
-@registry["sum"].kernel("csr|row_sparse -> default")
-def _(data, *, axis, keepdims, exclude, out=None):
-    axes = axes_of(data.ndim, axis, exclude)
-    return _put(_sparse_sum(data, axes, keepdims), data.dtype, out)
-
-
-@registry["mean"].kernel("csr|row_sparse -> default")
-def _(data, *, axis, keepdims, exclude, out=None):
-    axes = axes_of(data.ndim, axis, exclude)
-    dtype = data.dtype if data.dtype.kind == "f" else np.float32
-    return _put(_sparse_sum(data, axes, keepdims) / _count(data.shape, axes), dtype, out)
-
-
-@norm.kernel("csr|row_sparse -> default")
-def _(data, *, ord, axis, out_dtype, keepdims, out=None):
-    def add(values, *, axis, keepdims):
-        return _sparse_sum(data.with_values(values), axis, keepdims)
-
-    dtype = out_dtype or (data.dtype if data.dtype.kind == "f" else np.float32)
-    result = _norm(data.values, ord, axes_of(data.ndim, axis), keepdims, add)
-    return _put(result, np.dtype(dtype), out)
-
-
-# ---- the sum of squares of row_sparse arrays
-
-
-@op(scalar=True)
-def _square_sum(
-    data, *, axis: Shape | None = None, keepdims: bool = False, exclude: bool = False, out=None
-):
-    """The sum of the squares of the elements along ``axis``; its gradient is row_sparse.
-
-    A row_sparse matrix reduced along its rows with ``keepdims`` gives a row_sparse result.
-    """
-    return _sum(np.square(data), axes_of(data.ndim, axis, exclude), keepdims, out)
-
-
-_square_sum.shape(_reduced_shape)
-
-
-@_square_sum.grad
-def _(F, g, data, *, out, **how):
-    return F._square_sum_grad(g, data, **how)
-
-
-def _sums_rows(axis: Any, keepdims: bool, exclude: bool) -> bool:
-    return keepdims and axis in ((1,), (-1,)) and not exclude
-
-
-@_square_sum.kernel("row_sparse -> row_sparse", when=_sums_rows)
-def _(data, *, axis, keepdims, exclude, out=None):
-    sums = np.add.reduce(np.square(data.values), axis=1, keepdims=True)
-    return storage.RowSparse(sums, data.indices, (data.shape[0], 1))
-
-
-@_square_sum.kernel("row_sparse -> default")
-def _(data, *, axis, keepdims, exclude, out=None):
-    axes = axes_of(data.ndim, axis, exclude)
-    squares = data.with_values(np.square(data.values))
-    return _put(_sparse_sum(squares, axes, keepdims), data.dtype, out)
-
-
-@op()
-def _square_sum_grad(
-    g, data, *, axis: Shape | None = None, keepdims: bool = False, exclude: bool = False, out=None
-):
-    """``2 * data * g``, on the rows that ``data`` stores if it is row_sparse."""
-    return np.multiply(data * data.dtype.type(2), _opened(g, data.shape, axis, exclude), out=out)
-
-
-@_square_sum_grad.shape
-def _(s, **_):
-    s.out = s.data
-    s.data = s.out
-
-
-@_square_sum_grad.kernel("default|row_sparse row_sparse -> row_sparse")
-def _(g, data, *, axis, keepdims, exclude, out=None):
-    opened = _opened(storage.densify(g), data.shape, axis, exclude)
-    if opened.shape[0] != 1 or data.shape[0] == 1:
-        opened = opened.take(data.indices, axis=0)
-    return data.with_values(data.values * data.dtype.type(2) * opened)
-
-
-@_square_sum_grad.grad
-def _(F, g, head, data, *, out, **how):
-    return F.sum(g * (data * 2), **how), g * (F._spread_reduced(head, data, **how) * 2)
-
-
-# ---- positions of extremes
-
-
-_POSITIONS = {"argmax": np.argmax, "argmin": np.argmin}
-
-
-def _declare_position(name: str) -> None:
-    function = _POSITIONS[name]
-    what = "largest" if name == "argmax" else "smallest"
-
-    def kernel(data, *, axis: int | None = None, keepdims: bool = False, out=None):
-        if axis is not None:
-            (axis,) = axes_of(data.ndim, (axis,))
-        position = function(data, axis=axis, keepdims=keepdims)
-        return _put(position, _position_dtype(data.dtype), out)
-
-    kernel.__name__ = name
-    kernel.__doc__ = f"""The position of the {what} element along ``axis``, the first of equal ones.
-
-    Without ``axis`` the position is that in the flattened array. It is given in the dtype of
-    ``data``, as in MXNet. NaN counts as the {what}.
-    """
-    declared = op(kernel, scalar=True, grad="zero")
-    declared.shape(_position_shape)
-    declared.dtype(_position_dtypes)
-
-
-def _position_dtype(dtype: Any) -> Any:
-    return dtype if dtype.kind != "b" else np.dtype(np.float32)
-
-
-def _position_shape(s: Any, *, axis: int | None, keepdims: bool) -> None:
-    _reduced_shape(s, axis=None if axis is None else (axis,), keepdims=keepdims)
-
-
-def _position_dtypes(t: Any, **_: Any) -> None:
-    if t.data is not None:
-        t.out = _position_dtype(t.data)
-    else:
-        t.data = t.out
-
-
-for _name in _POSITIONS:
-    _declare_position(_name)
-
-
-@op(grad="zero")
-def argmax_channel(data, *, out=None):
-    """The position of the largest element along axis 1, the first of equal ones."""
-    return _put(np.argmax(data, axis=1), _position_dtype(data.dtype), out)
-
-
-@argmax_channel.shape
-def _(s):
-    s.out = (*s.data[:1], *s.data[2:])
-
-
-argmax_channel.dtype(_position_dtypes)
 
 
 # ---- mean and variance
@@ -545,7 +319,7 @@ def moments(data, *, axes: Shape | None = None, keepdims: bool = False):
     mean = _mean(data, chosen, True)
     variance = _mean(np.square(data - mean), chosen, True)
     if not keepdims:
-        shape = _shape_after(data.shape, chosen, False)
+        shape = shape_after(data.shape, chosen, False)
         return mean.reshape(shape), variance.reshape(shape)
     return mean, variance
 
@@ -553,7 +327,7 @@ def moments(data, *, axes: Shape | None = None, keepdims: bool = False):
 @moments.shape
 def _(s, *, axes, keepdims):
     if s.data is not UNKNOWN_SHAPE:
-        shape = _shape_after(s.data, axes_of(len(s.data), axes), keepdims)
+        shape = shape_after(s.data, axes_of(len(s.data), axes), keepdims)
         s.outs = (shape, shape)
 
 
@@ -569,3 +343,39 @@ def _(F, g, data, *, out, axes, keepdims):
     how = {"axis": axes, "keepdims": keepdims}
     centred = data - F._spread_reduced(out[0], data, **how)
     return F._spread_mean(g[0], data, **how) + F._spread_mean(g[1], data, **how) * centred * 2
+
+
+# ---- sparse rows
+
+
+def sparse_sum(data: Any, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
+    """The sum along some axes of a csr or row_sparse array, as a dense one, in float64."""
+    if not axes:
+        return storage.densify(data)
+    if type(data) is storage.Csr:
+        if len(axes) == 2:
+            total = np.asarray(csr_kernels.total(data))
+        else:
+            total = csr_kernels.column_sums(data) if axes == (0,) else csr_kernels.row_sums(data)
+        return total.reshape(shape_after(data.shape, axes, keepdims))
+    values = data.values
+    wide = np.float64 if values.dtype.kind == "f" else np.int64
+    part = np.add.reduce(values, axis=axes, dtype=wide, keepdims=keepdims)
+    if 0 in axes:
+        return np.asarray(part)
+    total = np.zeros(shape_after(data.shape, axes, keepdims), wide)
+    total[data.indices] = part
+    return total
+
+
+@registry["sum"].kernel("csr|row_sparse -> default")
+def _(data, *, axis, keepdims, exclude, out=None):
+    axes = axes_of(data.ndim, axis, exclude)
+    return put(sparse_sum(data, axes, keepdims), data.dtype, out)
+
+
+@registry["mean"].kernel("csr|row_sparse -> default")
+def _(data, *, axis, keepdims, exclude, out=None):
+    axes = axes_of(data.ndim, axis, exclude)
+    dtype = data.dtype if data.dtype.kind == "f" else np.float32
+    return put(sparse_sum(data, axes, keepdims) / _count(data.shape, axes), dtype, out)

@@ -14,9 +14,10 @@ class Updater:
 
     Examples
     --------
-    >>> updater, weight = get_updater(create("sgd", learning_rate=0.5)), nd.ones((1,))
+    >>> updater = mx.optimizer.get_updater(mx.optimizer.create("sgd", learning_rate=0.5))
+    >>> weight = nd.ones((1,))
     >>> updater(0, nd.ones((1,)), weight)
-    >>> weight.asscalar()
+    >>> float(weight.asscalar())
     0.5
     """
 

@@ -55,7 +55,9 @@ def test_lists_become_arrays():
 
 
 def test_csr_rows_are_split(rows):
-    pieces = utils.split_and_load(rows.tostype("csr"), [mx.cpu(i) for i in range(4)], even_split=False)
+    pieces = utils.split_and_load(
+        rows.tostype("csr"), [mx.cpu(i) for i in range(4)], even_split=False
+    )
     assert [p.stype for p in pieces] == ["csr"] * 4
     assert [p.shape for p in pieces] == [(2, 2), (2, 2), (1, 2), (1, 2)]
 
@@ -132,7 +134,8 @@ def test_download_of_the_wrong_content_fails_and_leaves_nothing(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("shape", "known"), [(None, False), ((), False), ((0, 1), False), ((1, 2), True), ((-1, 2), False)]
+    ("shape", "known"),
+    [(None, False), ((), False), ((0, 1), False), ((1, 2), True), ((-1, 2), False)],
 )
 def test_shape_is_known_if_every_size_is(shape, known):
     assert utils.shape_is_known(shape) is known

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
 
 from minigluon import nd
 from minigluon.io import NDArrayIter, ResizeIter
@@ -305,3 +307,30 @@ def test_a_subclass_may_change_what_a_batch_holds():
             return [x * 2 for x in super().getdata()]
 
     assert epoch(Doubled(np.arange(3), batch_size=2)) == [([0, 2], 0), ([4, 0], 1)]
+
+
+@given(rows=st.integers(1, 12), batch=st.integers(1, 15), epochs_run=st.integers(1, 4))
+def test_rolled_over_epochs_lose_no_row(rows, batch, epochs_run):
+    batches = NDArrayIter(np.arange(rows), batch_size=batch, last_batch_handle="roll_over")
+    seen = [x for epoch in epochs(batches, epochs_run) for values, _ in epoch for x in values]
+    assert seen == [k % rows for k in range(len(seen))]
+    assert rows * epochs_run - len(seen) < batch
+
+
+@given(rows=st.integers(1, 12), batch=st.integers(1, 15))
+def test_padded_batches_hold_every_row_once_before_the_padding(rows, batch):
+    found = epoch(NDArrayIter(np.arange(rows), batch_size=batch))
+    seen = [x for values, pad in found for x in values[: batch - pad]]
+    assert seen == list(range(rows))
+    assert all(len(values) == batch for values, _ in found)
+
+
+@given(rows=st.integers(1, 12), batch=st.integers(1, 5), seed=st.integers(0, 99))
+def test_csr_batches_equal_dense_ones(rows, batch, seed):
+    rng = np.random.RandomState(seed)
+    dense = nd.array(rng.rand(rows, 3) * (rng.rand(rows, 3) < 0.4))
+    found = []
+    for data in (dense, dense.tostype("csr")):
+        np.random.seed(seed)
+        found.append(epochs(NDArrayIter(data, None, batch, True, "discard"), 2))
+    assert found[0] == found[1]

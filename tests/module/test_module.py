@@ -282,7 +282,43 @@ def test_only_a_bound_module_can_share(small):
             mx.mod.Module(small.symbol).bind([("data", (4, 5))], shared_module=other)
 
 
+def test_groups_of_nodes_keep_their_arrays_on_their_own_context():
+    data = mx.sym.Variable("data")
+    with mx.AttrScope(ctx_group="first"):
+        hidden = mx.sym.FullyConnected(data, name="fc1", num_hidden=4)
+    with mx.AttrScope(ctx_group="second"):
+        symbol = mx.sym.FullyConnected(hidden, name="fc2", num_hidden=2)
+    places = {"first": mx.cpu(1), "second": [mx.cpu(2)]}
+    module = mx.mod.Module(symbol, label_names=None, group2ctxs=places)
+    module.bind([("data", (4, 5))])
+    arrays = module._exec_group.execs[0].arg_dict
+    assert arrays["fc1_weight"].context == mx.cpu(1)
+    assert arrays["fc2_weight"].context == mx.cpu(2)
+
+
+def test_parameters_have_the_dtype_of_the_data(small):
+    module = mx.mod.Module(small.symbol)
+    label = mx.io.DataDesc("softmax_label", (4,), "float64")
+    module.bind([mx.io.DataDesc("data", (4, 5), "float64")], [label])
+    module.init_params(mx.init.One())
+    assert values(module, "fc1_weight").dtype == np.float64
+    module.forward(small.batch())  # of float32
+    assert module.get_outputs()[0].dtype == np.float64
+
+
 # ---- parameters
+
+
+@pytest.mark.parametrize("name", ["Zero", "One", "Uniform", "Normal", "Xavier", "Orthogonal"])
+def test_a_row_sparse_parameter_is_initialized_with_all_its_rows(name):
+    weight = mx.sym.Variable("w_weight", stype="row_sparse", shape=(4, 3))
+    symbol = mx.sym.sparse.dot(mx.sym.Variable("data", stype="csr"), weight)
+    module = mx.mod.Module(symbol, label_names=None)
+    module.bind([("data", (2, 4))])
+    module.init_params(getattr(mx.init, name)())
+    array = module.get_params()[0]["w_weight"]
+    assert array.stype == "row_sparse"
+    assert array.indices.asnumpy().tolist() == [0, 1, 2, 3]
 
 
 def test_missing_parameters_are_a_runtime_error_and_nothing_changes(small):

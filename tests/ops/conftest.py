@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from minigluon import ops  # noqa: F401  (declares the operators)
-from minigluon.core.grad import trace
+from minigluon.core.grad import symbolic, trace
 from minigluon.core.graph import Node, variable
 from minigluon.core.infer import solve
 from minigluon.core.op import registry
+from minigluon.core.plan.emit import emit
 
 
 def evaluate(name, *arrays, **attrs):
@@ -84,3 +85,20 @@ def assert_close(got, wanted, ulps=8):
 @pytest.fixture(name="assert_close")
 def _assert_close():
     return assert_close
+
+
+def second_derivative(name, data, **attrs):
+    """The gradient of the sum of the gradient of the sum of an operator of one array."""
+    x = variable("x")
+    head = (Node(registry[name].call(**attrs), (x,), name), 0)
+    for _order in range(2):
+        found = symbolic([head], [None], [x[0]])
+        if x not in found:
+            return np.zeros(data.shape)
+        head = found[x]
+    return emit("second", [x], [head], [type(data)]).run(data)[0]
+
+
+@pytest.fixture(name="second_derivative")
+def _second_derivative():
+    return second_derivative

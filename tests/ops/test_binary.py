@@ -67,7 +67,9 @@ def test_gradients_are_the_slopes(key, differentiate, slopes):
 
 @pytest.mark.parametrize("narrow", [ROW, ROW[0], B[:, :1], B[:1, :1]])
 @pytest.mark.parametrize("key", SMOOTH)
-def test_gradients_of_broadcast_inputs_are_summed_to_their_shape(key, narrow, differentiate, slopes):
+def test_gradients_of_broadcast_inputs_are_summed_to_their_shape(
+    key, narrow, differentiate, slopes
+):
     name = f"broadcast_{key}"
     got = differentiate(name, A, narrow)
     assert got[1].shape == narrow.shape
@@ -126,7 +128,10 @@ def test_whole_powers_are_cut_towards_zero(evaluate):
 
 
 def test_whole_hypot_is_cut_towards_zero(evaluate):
-    assert evaluate("_hypot", np.array([1, 3], "int32"), np.array([1, 4], "int32")).tolist() == [1, 5]
+    assert evaluate("_hypot", np.array([1, 3], "int32"), np.array([1, 4], "int32")).tolist() == [
+        1,
+        5,
+    ]
 
 
 @pytest.mark.parametrize("name", ["elemwise_add", "elemwise_mul", "_maximum", "_equal"])

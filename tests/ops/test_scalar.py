@@ -152,3 +152,16 @@ def test_scatter_operators_change_stored_entries_only(make, evaluate):
         result = evaluate(name, sparse, scalar=3)
         assert type(result) is type(sparse)
         np.testing.assert_array_equal(result.values, sparse.values + step)
+
+
+@pytest.mark.parametrize("scalar", [2, 0.5, -1.5, 3, 1, 0])
+@pytest.mark.parametrize(
+    "name", ["_mul_scalar", "_rdiv_scalar", "_power_scalar", "_rpower_scalar", "_hypot_scalar"]
+)
+def test_gradients_have_gradients(name, scalar, differentiate, second_derivative):
+    if scalar == 0 and name == "_rpower_scalar":
+        pytest.skip("is not smooth at zero")
+    x, scalar = arguments(name, "float64", scalar)
+    ends = [differentiate(name, x + step, scalar=scalar)[0] for step in (1e-6, -1e-6)]
+    got = second_derivative(name, x, scalar=scalar)
+    np.testing.assert_allclose(got, (ends[0] - ends[1]) / 2e-6, rtol=1e-5, atol=1e-6)

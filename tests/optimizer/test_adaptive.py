@@ -26,7 +26,8 @@ def test_ftrl_is_lazy_when_weight_and_gradient_are_row_sparse():
     assert z.stype == "row_sparse"
 
 
-def test_ftrl_with_a_dense_weight_reaches_every_row():
+def test_ftrl_with_a_dense_weight_reaches_every_row(monkeypatch):
+    monkeypatch.setenv("MXNET_STORAGE_FALLBACK_LOG_VERBOSE", "0")
     weight, _ = sparse_step(optimizer.Ftrl(wd=0.01), "default")
     expected = [[0.44927534, 0.59946686], [0, 0], [0.67458135, 0.71965611]]  # MXNet 1.9.1
     np.testing.assert_allclose(weight.asnumpy(), expected, rtol=1e-5)

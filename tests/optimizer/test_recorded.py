@@ -32,7 +32,8 @@ def flat(state):
 
 
 @pytest.mark.parametrize("case", RECORDED["cases"], ids=label)
-def test_three_steps_give_what_mxnet_gave(case):
+def test_three_steps_give_what_mxnet_gave(case, monkeypatch):
+    monkeypatch.setenv("MXNET_STORAGE_FALLBACK_LOG_VERBOSE", "0")
     rule = optimizer.create(case["name"], **case["options"])
     weight = nd.array(RECORDED["weight"], dtype=case["dtype"]).tostype(case["weight_stype"])
     state = rule.create_state_multi_precision(0, weight)

@@ -84,7 +84,8 @@ def test_multi_precision_takes_lists_of_mixed_dtypes():
     assert weights[1].asscalar() == pytest.approx(0.998)
 
 
-def test_csr_weights_and_gradients_work():
+def test_csr_weights_and_gradients_work(monkeypatch):
+    monkeypatch.setenv("MXNET_STORAGE_FALLBACK_LOG_VERBOSE", "0")
     rule = optimizer.SGD(learning_rate=0.5)
     weight = nd.array([[1.0, 0.0], [0.0, 2.0]]).tostype("csr")
     rule.update(0, weight, nd.array([[1.0, 0.0], [0.0, 1.0]]).tostype("csr"), None)

@@ -7,6 +7,7 @@ import re
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from ... import initializer
@@ -14,9 +15,9 @@ from ... import ndarray as nd
 from ...base import ArgumentError
 from ..parameter import Parameter, ParameterDict
 from ..parameter.dictionary import deprecated, load_all, without_tags
+from ..utils import HookHandle, _brief_print_list, _indent
 from .scope import BlockScope
 from .summary import summarize
-from ..utils import HookHandle, _brief_print_list, _indent
 
 
 class Block:
@@ -198,7 +199,7 @@ class Block:
             param.cast(dtype)
 
     def save_parameters(self, filename: str, deduplicate: bool = False) -> None:
-        """Write all parameters to a file, named by attribute path, so that any instance can load it.
+        """Write all parameters to a file by attribute path, so that any instance can load it.
 
         Parameters
         ----------
@@ -232,9 +233,16 @@ class Block:
         params = self._collect_params_with_prefix()
         if arrays and not any("." in name or name in params for name in arrays):
             full = self.collect_params()
-            restore = "" if any(name in full.keys() for name in arrays) else self.prefix
+            restore = "" if any(name in full for name in arrays) else self.prefix
             full.load_dict(
-                arrays, ctx, allow_missing, ignore_extra, restore, filename, cast_dtype, dtype_source
+                arrays,
+                ctx,
+                allow_missing,
+                ignore_extra,
+                restore,
+                filename,
+                cast_dtype,
+                dtype_source,
             )
             return
         if not allow_missing:
@@ -265,15 +273,15 @@ class Block:
         self.load_parameters(filename, ctx, allow_missing, ignore_extra)
 
     def save(self, prefix: str) -> None:
-        """Write ``prefix-model.json``, which blocks there are and how they run, and ``prefix-model.params``."""
-        with open(f"{prefix}-model.json", "w", encoding="utf-8") as file:
-            json.dump(self._structure({}), file)
+        """Write ``prefix-model.json`` (which blocks there are, how they run) and the parameters."""
+        text = json.dumps(self._structure({}))
+        Path(f"{prefix}-model.json").write_text(text, encoding="utf-8")
         self.save_parameters(f"{prefix}-model.params")
 
     def load(self, prefix: str) -> None:
         """Restore what ``save`` wrote into a block that was made in the same way."""
-        with open(f"{prefix}-model.json", encoding="utf-8") as file:
-            self._restore(json.load(file), [0])
+        text = Path(f"{prefix}-model.json").read_text(encoding="utf-8")
+        self._restore(json.loads(text), [0])
         self.load_parameters(f"{prefix}-model.params")
 
     def _structure(self, counter: dict[str, int]) -> dict:

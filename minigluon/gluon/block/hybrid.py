@@ -8,17 +8,17 @@ from typing import Any
 from ... import ndarray as nd
 from ... import symbol as sym
 from ...base import ArgumentError, MXNetError, ShapeError
+from ..parameter import DeferredInitializationError, Parameter
 from .block import Block
 from .nesting import NDArray, Symbol, flatten, regroup, tensors
 from .watched import WatchedGraph
-from ..parameter import DeferredInitializationError, Parameter
 
 
 class HybridBlock(Block):
-    """A block whose ``hybrid_forward(F, x, **parameters)`` works on arrays and on symbols.
+    """A block whose ``hybrid_forward(F, x, **parameters)`` takes arrays as well as symbols.
 
-    ``F`` is ``mx.nd`` when arrays come in and ``mx.sym`` when symbols do. After ``hybridize()`` it is
-    called once with symbols, and the graph it builds runs from then on as a single operator.
+    ``F`` is ``mx.nd`` when arrays come in and ``mx.sym`` when symbols do. After ``hybridize()``
+    it is called once with symbols; the graph it builds runs from then on as one operator.
 
     Examples
     --------
@@ -164,14 +164,17 @@ class HybridBlock(Block):
         place = {name: k for k, name in enumerate(names)}
         for k, x in enumerate(inputs):
             if x.name not in place:
-                _warn(f"The {k}-th input to HybridBlock is not used by any computation. Is this intended?")
+                _warn(
+                    f"The {k}-th input to HybridBlock is not used by any computation. "
+                    "Is this intended?"
+                )
         params = self.collect_params()
-        for name in params.keys():
+        for name in params:
             if name not in place:
                 _warn(f"Parameter {name} is not used by any computation. Is this intended?")
         self._slots = [(k, place.pop(x.name)) for k, x in enumerate(inputs) if x.name in place]
         for name in place:
-            if name not in params.keys():
+            if name not in params:
                 raise ArgumentError(
                     f"Unknown input to HybridBlock: {name}\n"
                     f"  received  a graph that needs {', '.join(names)}\n"
@@ -255,8 +258,7 @@ class HybridBlock(Block):
             self.infer_shape(*args)
         except Exception as error:
             raise ArgumentError(
-                "Deferred initialization failed because shape cannot be inferred. "
-                f"{error}"
+                f"Deferred initialization failed because shape cannot be inferred. {error}"
             ) from error
 
     def infer_shape(self, *args: Any) -> None:
@@ -304,7 +306,7 @@ class HybridBlock(Block):
         return dict(zip(names, values, strict=False))
 
     def export(self, path: str, epoch: int = 0, remove_amp_cast: bool = True) -> None:
-        """Write ``path-symbol.json`` and ``path-0000.params`` for Module, SymbolBlock and other tools.
+        """Write ``path-symbol.json`` and ``path-0000.params``, for SymbolBlock or Module.
 
         The block must have run once, so that there is a graph.
         """
@@ -436,7 +438,8 @@ def _warn(text: str) -> None:
 
 def _describe(args: tuple) -> str:
     return ", ".join(
-        f"{type(x).__name__} {x.shape}" if isinstance(x, NDArray) else type(x).__name__ for x in args
+        f"{type(x).__name__} {x.shape}" if isinstance(x, NDArray) else type(x).__name__
+        for x in args
     )
 
 

@@ -1,7 +1,7 @@
 """Nested lists of arrays or symbols, flattened and put together again.
 
-A format is 0 for one array, -1 for None, n > 1 for a symbol with n outputs, and a list of formats for
-a list.
+A format is 0 for one array, -1 for None, n > 1 for a symbol with n outputs, and a list of formats
+for a list.
 """
 
 from __future__ import annotations

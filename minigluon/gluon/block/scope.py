@@ -35,7 +35,7 @@ class BlockScope:
         """The prefix and the parameter dictionary of a new block called ``hint``."""
         scope = _thread.scope
         if prefix is None:
-            prefix = (NameManager.current.get(None, hint) if scope is None else scope._number(hint))
+            prefix = NameManager.current.get(None, hint) if scope is None else scope._number(hint)
             prefix += "_"
         outer = "" if scope is None else scope._block.prefix
         if params is not None:

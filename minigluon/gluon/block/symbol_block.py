@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from ... import symbol as sym
 from ...base import ArgumentError
+from ..parameter import ParameterDict
+from ..utils import _indent
 from .block import Block
 from .hybrid import HybridBlock, Symbol
 from .nesting import flatten, regroup, tensors
-from ..parameter import ParameterDict
-from ..utils import _indent
 
 
 class SymbolBlock(HybridBlock):
-    """A block that runs the graph ``outputs`` of the variables ``inputs``; all other variables are parameters.
+    """A block that runs a graph: ``inputs`` are given, its other variables are parameters.
 
     Use it to take features out of a network, or to run one that was exported.
 
@@ -92,8 +91,8 @@ class SymbolBlock(HybridBlock):
                     kind["grad_req"] = "null"
                 if self._params._get_impl(name) is None:
                     self._params.get(name, allow_deferred_init=True, **kind)
-        common = os.path.commonprefix(list(self._params.keys()))
-        self._reg_params = {name[len(common) :]: p for name, p in self._params.items()}
+        shared = _common_begin(list(self._params))
+        self._reg_params = {name[shared:]: p for name, p in self._params.items()}
 
     def __repr__(self) -> str:
         inputs, graph = self._cached_graph
@@ -102,8 +101,9 @@ class SymbolBlock(HybridBlock):
 
     def _clear_cached_op(self) -> None:
         """Make the operator anew at the next call; the graph itself stays."""
-        kept = getattr(self, "_cached_graph", ()), *(
-            getattr(self, name, None) for name in ("_in_format", "_out_format")
+        kept = (
+            getattr(self, "_cached_graph", ()),
+            *(getattr(self, name, None) for name in ("_in_format", "_out_format")),
         )
         super()._clear_cached_op()
         self._cached_graph, self._in_format, self._out_format = kept
@@ -144,6 +144,12 @@ def _refuse_sparse(graph: Symbol) -> None:
                 f"'{stype}'.\n  received  {name} of storage {stype}\n  expected  default storage\n"
                 "  fix       run the symbol with Module, which knows sparse weights"
             )
+
+
+def _common_begin(names: list[str]) -> int:
+    """How many characters all names begin with in common."""
+    first, last = min(names, default=""), max(names, default="")
+    return next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
 
 
 def _types(graph: Symbol) -> dict[str, Any]:

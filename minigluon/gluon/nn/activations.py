@@ -10,7 +10,7 @@ from ..block import HybridBlock
 
 
 class Activation(HybridBlock):
-    """An activation function by name: ``relu``, ``sigmoid``, ``softrelu``, ``softsign`` or ``tanh``.
+    """A function by name: ``relu``, ``sigmoid``, ``softrelu``, ``softsign`` or ``tanh``.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class ELU(HybridBlock):
 
 
 class SELU(HybridBlock):
-    """The exponential unit scaled so that activations keep mean 0 and variance 1 (Klambauer et al. 2017)."""
+    """The exponential unit scaled so that mean 0 and variance 1 stay (Klambauer et al. 2017)."""
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Apply the function to every element."""

@@ -299,8 +299,10 @@ class Lambda(Block):
     Examples
     --------
     >>> from minigluon import nd
-    >>> Lambda("tanh")(nd.array([0.0])).asnumpy(), Lambda(lambda x: x + 1)(nd.array([0.0])).asnumpy()
-    (array([0.], dtype=float32), array([1.], dtype=float32))
+    >>> Lambda("tanh")(nd.array([0.0])).asnumpy()
+    array([0.], dtype=float32)
+    >>> Lambda(lambda x: x + 1)(nd.array([0.0])).asnumpy()
+    array([1.], dtype=float32)
     """
 
     def __init__(self, function: str | Callable, prefix: str | None = None):

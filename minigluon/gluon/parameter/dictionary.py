@@ -49,6 +49,9 @@ class ParameterDict:
     def __iter__(self) -> Iterator[str]:
         return iter(self._params)
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._params
+
     def items(self) -> Any:
         """Pairs of full name and parameter."""
         return self._params.items()
@@ -145,7 +148,7 @@ class ParameterDict:
         verbose: bool = False,
         force_reinit: bool = False,
     ) -> None:
-        """Initialize every parameter, with its own initializer if it has one, else with ``init``."""
+        """Initialize every parameter, by its own initializer if it has one, else by ``init``."""
         if verbose:
             init = initializer.create(init) if isinstance(init, str) else init
             init.set_verbosity(verbose=verbose)

@@ -35,7 +35,7 @@ class Parameter:
     Parameters
     ----------
     name : unique name; blocks put their prefix in front.
-    grad_req : ``"write"``, ``"add"`` (sum gradients until ``zero_grad``) or ``"null"`` (no gradient).
+    grad_req : ``"write"``, ``"add"`` (sum up until ``zero_grad``) or ``"null"`` (no gradient).
     lr_mult, wd_mult : factors on the learning rate and the weight decay of this parameter.
     init : initializer of this parameter, stronger than what ``Block.initialize`` is given.
     differentiable : False fixes ``grad_req`` to ``"null"``.
@@ -376,7 +376,10 @@ class Parameter:
         ctx = usable(ctx)
         for held, array in zip(self._ctx_list or (), arrays, strict=True):
             # every kind of CPU memory is one device
-            if held.device_id == ctx.device_id and (held.device_typeid ^ ctx.device_typeid) & 1 == 0:
+            if (
+                held.device_id == ctx.device_id
+                and (held.device_typeid ^ ctx.device_typeid) & 1 == 0
+            ):
                 return array
         raise UninitializedError(
             f"Parameter '{self.name}' was not initialized on context {ctx}. "
@@ -431,7 +434,7 @@ class Parameter:
         return self._check_and_get(self._data, list)
 
     def row_sparse_data(self, row_id: Any) -> Any:
-        """The row_sparse array with the rows ``row_id`` brought up to date, on ``row_id``'s context."""
+        """The row_sparse array on the context of ``row_id``, with those rows up to date."""
         if self._stype != "row_sparse":
             raise UninitializedError(
                 f"Cannot return a copy of Parameter {self.name} via row_sparse_data() because its "
@@ -447,7 +450,7 @@ class Parameter:
             raise UninitializedError(
                 f"Cannot return copies of Parameter '{self.name}' on all contexts via "
                 f"list_row_sparse_data() because its storage type is {self._stype}. Please use "
-                f"data() instead.\n  received  list_row_sparse_data() of a {self._stype} parameter\n"
+                f"data() instead.\n  received  list_row_sparse_data(), {self._stype} storage\n"
                 "  expected  a row_sparse parameter\n  fix       call list_data()"
             )
         return self._get_row_sparse(self._data, list, row_id)

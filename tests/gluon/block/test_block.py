@@ -79,7 +79,11 @@ def test_name_scope_can_be_entered_again_inside_itself():
         with net.name_scope():
             first = nn.Dense(1)
         second = nn.Dense(1)
-    assert (first.prefix, second.prefix, nn.Dense(1).prefix) == ("n_dense0_", "n_dense1_", "dense0_")
+    assert (first.prefix, second.prefix, nn.Dense(1).prefix) == (
+        "n_dense0_",
+        "n_dense1_",
+        "dense0_",
+    )
 
 
 def test_repr_nests():
@@ -100,7 +104,7 @@ def test_repr_nests():
 @pytest.mark.parametrize("value", [5, None])
 def test_child_cannot_become_something_else(value):
     net = Net()
-    with pytest.raises(TypeError, match="Changing attribute type for a from .*Dense'> to"):
+    with pytest.raises(TypeError, match=r"Changing attribute type for a from .*Dense'> to"):
         net.a = value
 
 
@@ -112,7 +116,9 @@ def test_parameter_cannot_become_something_else():
 
 def test_parameter_cannot_be_replaced():
     layer = nn.Dense(2)
-    with pytest.raises(AssertionError, match="Overriding Parameter attribute weight is not allowed"):
+    with pytest.raises(
+        AssertionError, match="Overriding Parameter attribute weight is not allowed"
+    ):
         layer.weight = gluon.Parameter("other", shape=(2, 2))
 
 
@@ -184,7 +190,9 @@ def test_forward_must_be_defined():
 
 
 def test_use_before_initialize_names_the_parameter():
-    with pytest.raises(RuntimeError, match="Parameter 'net0_dense0_weight' has not been initialized"):
+    with pytest.raises(
+        RuntimeError, match="Parameter 'net0_dense0_weight' has not been initialized"
+    ):
         Net()(nd.ones((1, 2)))
 
 
@@ -265,7 +273,7 @@ def test_surplus_parameter_is_named_unless_ignored(tmp_path):
     net, layer = Net(), nn.Dense(2)
     net.initialize()
     net.save_parameters(file)
-    with pytest.raises(ValueError, match="'a.weight' loaded from file .* is not present"):
+    with pytest.raises(ValueError, match=r"'a.weight' loaded from file .* is not present"):
         layer.load_parameters(file, allow_missing=True)
     layer.load_parameters(file, allow_missing=True, ignore_extra=True)
     assert layer.weight._data is None
@@ -314,7 +322,9 @@ def test_collect_params_of_another_instance_needs_the_same_names(tmp_path):
     net, other = Net(prefix="u_"), Net(prefix="v_")
     net.initialize()
     net.collect_params().save(file)
-    with pytest.raises(AssertionError, match="'v_dense0_weight' is missing in file.*'u_dense0_weight'"):
+    with pytest.raises(
+        AssertionError, match=r"'v_dense0_weight' is missing in file.*'u_dense0_weight'"
+    ):
         other.collect_params().load(file)
 
 
@@ -326,7 +336,7 @@ def test_former_names_of_save_and_load_warn_and_work(tmp_path):
         net.save_params(file)
     with pytest.warns(UserWarning, match="load_params is deprecated"):
         other.load_params(file)
-    assert list(nd.load(file))[0] == "dense0_weight"
+    assert next(iter(nd.load(file))) == "dense0_weight"
     assert same_weights(net, other)
 
 
@@ -397,7 +407,9 @@ def test_load_puts_parameters_on_the_given_context(tmp_path):
     net.save_parameters(file)
     net.load_parameters(file)
     assert net.a.weight.list_ctx() == [mx.cpu(0), mx.cpu(1)]
-    with pytest.raises(AssertionError, match=r"on \[cpu\(2\)\] because it was previous initialized"):
+    with pytest.raises(
+        AssertionError, match=r"on \[cpu\(2\)\] because it was previous initialized"
+    ):
         net.load_parameters(file, ctx=mx.cpu(2))
     other = Net()
     other.load_parameters(file, ctx=mx.cpu(3))

@@ -21,7 +21,12 @@ def fresh_names():
 
 LAYERS = [
     (lambda: nn.Activation("tanh"), np.tanh, "Activation(tanh)", "tanh0_fwd_output"),
-    (lambda: nn.Activation("relu"), lambda x: np.maximum(x, 0), "Activation(relu)", "relu0_fwd_output"),
+    (
+        lambda: nn.Activation("relu"),
+        lambda x: np.maximum(x, 0),
+        "Activation(relu)",
+        "relu0_fwd_output",
+    ),
     (lambda: nn.Activation("sigmoid"), special.expit, "Activation(sigmoid)", "sigmoid0_fwd_output"),
     (
         lambda: nn.Activation("softrelu"),

@@ -59,7 +59,9 @@ def test_containers_show_their_blocks():
 def test_sequential_of_hybrid_blocks_advises_when_hybridized():
     net = nn.Sequential()
     net.add(nn.Dense(2))
-    with pytest.warns(UserWarning, match="All children of this Sequential layer 'sequential0_' are"):
+    with pytest.warns(
+        UserWarning, match="All children of this Sequential layer 'sequential0_' are"
+    ):
         net.hybridize()
     assert net[0]._active
 
@@ -238,9 +240,7 @@ def test_embedding_of_a_row_sparse_parameter_trains_the_rows_it_reads():
     class Lookup(gluon.Block):
         def __init__(self, **kwargs):
             super().__init__(**kwargs)
-            self.w = self.params.get(
-                "w", shape=(4, 2), stype="row_sparse", grad_stype="row_sparse"
-            )
+            self.w = self.params.get("w", shape=(4, 2), stype="row_sparse", grad_stype="row_sparse")
 
         def forward(self, ids):
             rows = self.w.row_sparse_data(ids)

@@ -208,7 +208,9 @@ def test_load_refuses_a_prefix_the_names_do_not_have(tmp_path):
 def test_load_by_full_name_names_file_and_what_it_has(tmp_path):
     file = str(tmp_path / "w.params")
     nd.save(file, {"u_w": nd.ones(2)})
-    with pytest.raises(AssertionError, match=r"'p_w' is missing in file: .*contains parameters: 'u_w'"):
+    with pytest.raises(
+        AssertionError, match=r"'p_w' is missing in file: .*contains parameters: 'u_w'"
+    ):
         one().load(file)
 
 

@@ -1,4 +1,4 @@
-"""A Parameter: shapes, initialization, contexts, gradients, storage, errors as MXNet 1.9.1 has them."""
+"""A Parameter: shapes, initialization, contexts, gradients, storage; texts as in MXNet 1.9.1."""
 
 import pickle
 
@@ -24,7 +24,9 @@ def deferred():
     return parameter
 
 
-@pytest.mark.parametrize("ask", [Parameter.data, Parameter.grad, Parameter.list_data, Parameter.list_grad])
+@pytest.mark.parametrize(
+    "ask", [Parameter.data, Parameter.grad, Parameter.list_data, Parameter.list_grad]
+)
 def test_data_before_initialize_is_an_error_that_says_so(ask):
     with pytest.raises(RuntimeError, match="Parameter 'w' has not been initialized"):
         ask(Parameter("w", shape=(2, 3)))
@@ -229,7 +231,10 @@ def test_integer_shape_is_a_vector():
 def test_repr_shows_name_shape_and_dtype_as_given():
     # recorded from MXNet 1.9.1
     assert repr(Parameter("w")) == "Parameter w (shape=None, dtype=<class 'numpy.float32'>)"
-    assert repr(Parameter("w", shape=(2,), dtype="float16")) == "Parameter w (shape=(2,), dtype=float16)"
+    assert (
+        repr(Parameter("w", shape=(2,), dtype="float16"))
+        == "Parameter w (shape=(2,), dtype=float16)"
+    )
 
 
 def test_var_carries_what_module_and_optimizer_need():
