@@ -172,6 +172,38 @@ def test_gpu_as_cpu_sets_the_setting_for_the_script(run_script):
     check(run_script(text, options=["--gpu-as-cpu"]))
 
 
+GPU_SCRIPT = """
+import mxnet as mx
+from mxnet import autograd, gluon, nd
+
+net = gluon.nn.HybridSequential()
+net.add(gluon.nn.Dense(4, activation="relu"), gluon.nn.Dense(1))
+net.initialize(ctx=mx.gpu())
+net.hybridize()
+trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
+data = nd.ones((2, 3), ctx=mx.gpu())
+with autograd.record():
+    loss = gluon.loss.L2Loss()(net(data), nd.ones((2, 1)).as_in_context(mx.gpu()))
+loss.backward()
+trainer.step(2)
+module = mx.mod.Module(mx.sym.Variable("data") * 2, label_names=None, context=mx.gpu())
+"""
+
+
+@pytest.mark.slow
+def test_a_script_that_names_a_gpu_runs_on_the_cpu_with_one_warning(run_script):
+    result = run_script(GPU_SCRIPT, options=["--gpu-as-cpu"])
+    check(result)
+    assert result.stderr.count("UserWarning") == 1
+
+
+@pytest.mark.slow
+def test_a_script_that_names_a_gpu_is_told_what_to_do(run_script):
+    result = run_script(GPU_SCRIPT)
+    assert result.returncode == 1
+    assert "minigluon run --gpu-as-cpu" in result.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["import sys; sys.exit(7)", "import sys; sys.exit('no')", "1 / 0", "x = (", "pass"]

@@ -11,7 +11,7 @@ import numpy as np
 from .. import storage
 from ..base import MXNetError, ShapeError
 from ..core import grad as core_grad
-from ..core.graph import Entry, Node
+from ..core.graph import Entry, Node, by_age
 from ..core.invoke import store, wrap
 from ..core.state import state
 
@@ -111,8 +111,8 @@ def _deliver(leaf: Any, value: Any) -> None:
     if type(held) is np.ndarray and type(value) is np.ndarray:
         held[...] = value
     else:
-        if type(value) is np.ndarray and not value.shape:
-            value = np.broadcast_to(value, held.shape)
+        if value is core_grad.ZERO:
+            value = storage.zeros(storage.STYPES[type(held)], held.shape, held.dtype)
         store(leaf.grad, value)
     array = leaf.array()
     if array is not None:
@@ -151,6 +151,10 @@ def gradients(
         seeds = seeds_for(heads, head_grads)
         core_grad.sweep(entries, seeds, got.__setitem__, retain, lambda n: n in asked)
         found = {node: wrap(_whole(value, node), None) for node, value in got.items()}
+    below = set(by_age(entries)) if len(found) < len(wanted) else set()
+    for v, n in zip(variables, wanted, strict=True):
+        if n not in found and n in below:  # only through what has gradient zero
+            found[n] = wrap(np.zeros(v._data.shape, v._data.dtype), None)
     missing = [k for k, n in enumerate(wanted) if n not in found]
     if missing:
         raise MXNetError(

@@ -84,7 +84,7 @@ class Call:
         """
         gradient = self.gradient or self.trace(len(types))
         pull = None
-        if self.outputs == 1 and type(result) is np.ndarray:
+        if self.outputs == 1 and isinstance(result, np.ndarray | np.generic):
             wanted = tuple([e is not None for e in entries])
             pull = gradient.pullback(wanted, (np.ndarray, *gradient.kept_types(types)))
         found = self.recorders[key] = (gradient.keep, pull)
@@ -107,7 +107,10 @@ class Call:
             if len(given) < self.outputs:
                 given = given * self.outputs
             if row.function is not None:
-                return Dispatch(self._bind(row.function), row.mode, given)
+                kernel = self._bind(row.function)
+                if op.inplace and "out" not in _injections(row.function):
+                    kernel = _ignoring_out(kernel)
+                return Dispatch(kernel, row.mode, given)
             dense = self._bind(op.dense)
             kernel = dense if set(stypes) <= {"default"} else _densifying(dense)
             return Dispatch(kernel, row.mode, given)
@@ -151,6 +154,13 @@ def _injections(function: Any) -> tuple[str, ...]:
         return ()
     names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     return tuple([n for n in ("out", "rng", "training", "ctx") if n in names])
+
+
+def _ignoring_out(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def run(*arrays: Any, out: Any = None) -> Any:
+        return kernel(*arrays)
+
+    return run
 
 
 def _densifying(dense: Callable[..., Any]) -> Callable[..., Any]:

@@ -53,7 +53,7 @@ class Gradient:
         if rule is None:
             raise not_differentiable(self.call)
         if rule == "zero":
-            return [(Node(registry["zeros_like"].call(), (x,), "zeros"), 0) for x in self.inputs]
+            return [None] * len(self.inputs)
         g, out = self.heads, self.outputs
         single = self.call.outputs == 1
         got = rule(
@@ -181,6 +181,7 @@ def sweep(
 ) -> int:  # fmt: skip
     """Run the tape backwards on storages, handing each wanted leaf its gradient.
 
+    Leaves that the heads depend on only through what has gradient zero get zeros.
     The number of wanted leaves there are. Raises ``MXNetError`` for an operator without gradient.
     """
     order = by_age(heads)
@@ -189,6 +190,7 @@ def sweep(
     if len(unwanted) == len(leaves):
         return 0
     dead = _dead(order, unwanted) if unwanted else None
+    reached: set[Node] = set()
     grads: dict[Node, Any] = {}  # a gradient, or a list of them for a node of several outputs
     for (node, k), seed in zip(heads, seeds, strict=True):
         _accumulate(grads, node, k, seed)
@@ -199,6 +201,7 @@ def sweep(
         call = node.call
         if call is None:
             sink(node, g)
+            reached.add(node)
             continue
         entries = node.inputs
         run = node.pull
@@ -217,7 +220,12 @@ def sweep(
                 _accumulate(grads, source, k, got)
             else:
                 grads[source] = got
-    return len(leaves) - len(unwanted)
+    wanted_leaves = len(leaves) - len(unwanted)
+    if len(reached) < wanted_leaves:
+        for node in leaves:
+            if node not in reached and (dead is None or node not in dead):
+                sink(node, ZERO)
+    return wanted_leaves
 
 
 def _dead(order: list[Node], unwanted: list[Node]) -> set[Node]:

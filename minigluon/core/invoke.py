@@ -115,7 +115,9 @@ def run_into(call: Call, kernel: Any, inputs: Any, types: Any, data: Any, out: A
             if x._entry is not None:
                 raise recorded_write(call.op.name)
     first = outs[0]._data
-    if call.op.inplace and len(outs) == 1 and type(first) is np.ndarray:
+    if len(outs) == 1 and type(first) is not ndarray:
+        kernel = call.resolve(types, storage.STYPES[type(first)]).kernel
+    if call.op.inplace and len(outs) == 1:
         result = kernel(*data, out=first)
         if result is first:
             if state.recording:
@@ -123,8 +125,6 @@ def run_into(call: Call, kernel: Any, inputs: Any, types: Any, data: Any, out: A
                 outs[0]._entry = None if recorded is None else (recorded, 0)
             return out
     else:
-        if len(outs) == 1:
-            kernel = call.resolve(types, storage.STYPES[type(first)]).kernel
         result = kernel(*data)
     results = result if type(result) is tuple else (result,)
     for x, r in zip(outs, results, strict=False):

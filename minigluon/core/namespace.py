@@ -89,7 +89,7 @@ def _key(op: Op) -> str:
     parts = []
     for name, (kind, _) in op.attributes.items():
         number = kind.description.startswith("a number")
-        parts.append(f"{name} or repr({name})" if number else name)
+        parts.append(f"{name} or str({name})" if number else name)
     return "(" + "".join(p + ", " for p in parts) + ")"
 
 

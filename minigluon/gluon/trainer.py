@@ -252,31 +252,35 @@ class Trainer:
                         raise _stale(p, array)
 
     def _update(self, ignore_stale_grad=False):
-        if not ignore_stale_grad:
-            self._check_fresh()
+        if self._kvstore is not None and self._update_on_kvstore:
+            self._pull_updated()
+            return
         updates = [([], [], []) for _ in self._updaters]
-        on_store = self._kvstore is not None and self._update_on_kvstore
         for i, p in enumerate(self._params):
             if p.grad_req == "null":
                 continue
             arrays = p._check_and_get(p._data, list)
-            if on_store:
+            for update, array, grad in zip(updates, arrays, p.list_grad(), strict=True):
+                if array._fresh_grad:
+                    update[0].append(i)
+                    update[1].append(grad)
+                    update[2].append(array)
+                elif not ignore_stale_grad:
+                    raise _stale(p, array)
+        for updater, (indices, grads, weights) in zip(self._updaters, updates, strict=True):
+            for weight in weights:
+                weight._fresh_grad = False
+            updater(indices, grads, weights)
+
+    def _pull_updated(self):
+        """Fetch what the store has updated; rows of ``row_sparse`` values come when asked for."""
+        for i, p in enumerate(self._params):
+            if p.grad_req != "null":
+                arrays = p._check_and_get(p._data, list)
                 if p._stype == "default":
                     self._kvstore.pull(i, arrays, priority=-i)
                 for array in arrays:
                     array._fresh_grad = False
-                continue
-            for (indices, grads, weights), array, grad in zip(
-                updates, arrays, p.list_grad(), strict=True
-            ):
-                if array._fresh_grad:
-                    indices.append(i)
-                    grads.append(grad)
-                    weights.append(array)
-                    array._fresh_grad = False
-        for updater, (indices, grads, weights) in zip(self._updaters, updates, strict=True):
-            if indices:
-                updater(indices, grads, weights)
 
     # --- states ---------------------------------------------------------------------------------
 

@@ -1,7 +1,10 @@
-"""``mx.nd.contrib``: operators of the table under the names this namespace gives them."""
+"""``mx.nd.contrib``: control flow, and operators under the names this namespace gives them."""
 
 from __future__ import annotations
 
 from ..core.namespace import operator_namespace
+from .control_flow import cond, foreach, isfinite, isinf, isnan, rand_zipfian, while_loop
 
 __getattr__, __dir__ = operator_namespace(globals(), "nd", "contrib")
+
+__all__ = ["cond", "foreach", "isfinite", "isinf", "isnan", "rand_zipfian", "while_loop"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import storage
-from ..base import AttributeValueError, ShapeError, StorageError
+from ..base import AttributeValueError, ShapeError
 from ..context import Context, usable
 from ..core.invoke import invoke, store, wrap
 from ..core.op import registry
@@ -426,11 +426,11 @@ def save(fname: str, data: Any) -> None:
     if isinstance(data, dict):
         if any(not isinstance(k, str) or not isinstance(v, NDArray) for k, v in data.items()):
             raise TypeError("save only accept dict str->NDArray or list of NDArray")
-        content: Any = {name: _valid(value) for name, value in data.items()}
+        content: Any = {name: value._data for name, value in data.items()}
     elif isinstance(data, list | tuple):
         if any(not isinstance(v, NDArray) for v in data):
             raise TypeError("save only accept dict str->NDArray or list of NDArray")
-        content = [_valid(value) for value in data]
+        content = [value._data for value in data]
     else:
         raise _NotSavable(
             "data needs to either be a NDArray, dict of str, NDArray pairs or a list of NDarrays."
@@ -440,12 +440,6 @@ def save(fname: str, data: Any) -> None:
 
 class _NotSavable(TypeError, ValueError):
     """Something that is no array where one is saved; MXNet raises either of the two."""
-
-
-def _valid(array: NDArray) -> storage.Storage:
-    if type(array._data) not in storage.STYPES:
-        raise StorageError(f"save: {array.stype} array with invalid indices: x.check_format()")
-    return array._data
 
 
 def load(fname: str) -> Any:

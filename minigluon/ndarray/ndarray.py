@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import storage
+from .. import autograd, storage
 from ..base import MXNetError, ShapeError
 from ..context import Context, current_context, usable
 from ..core.explain import recorded_write
@@ -117,10 +117,8 @@ class NDArray:
         The array becomes a leaf: what it was computed from gets no gradient through it any more.
         The gradient has this array's storage type unless ``stype`` names another.
         """
-        from ..autograd import mark_variables
-
         grad = wrap(storage.zeros(stype or self.stype, self.shape, self._data.dtype), self._ctx)
-        mark_variables([self], [grad], grad_req)
+        autograd.mark_variables([self], [grad], grad_req)
 
     def detach(self) -> NDArray:
         """The same values, sharing memory, through which no gradient flows."""
@@ -133,10 +131,8 @@ class NDArray:
 
         ``out_grad`` is the gradient of what follows with respect to this array; ones if not given.
         """
-        from ..autograd import backward
-
         heads = None if out_grad is None else [out_grad]
-        backward([self], heads, retain_graph=retain_graph, train_mode=train_mode)
+        autograd.backward([self], heads, retain_graph=retain_graph, train_mode=train_mode)
 
     # ---- conversion
 
@@ -403,7 +399,8 @@ class NDArray:
             indices = [wrap_dense(a, self._ctx) for a in arrays]
             return _run("_gather_index", self, *indices, key=frozen)
         found = indexing.pick(data, parts)  # a view where it can be, recorded or not
-        node = record(registry["_basic_index"].call(key=frozen), (self,), (data,), found)
+        call = registry["_basic_index"].call(key=frozen)
+        node = record(call, (self,), (np.ndarray,), (data,), found)
         return wrap(found, self._ctx, (node, 0))
 
     def __setitem__(self, key: Any, value: Any) -> None:

@@ -20,11 +20,8 @@ from .sparse_ndarray import (
     FUNCTIONS,
     BaseSparseNDArray,
     CSRNDArray,
-    InvalidCsr,
-    InvalidRowSparse,
     RowSparseNDArray,
-    csr_fault,
-    row_sparse_fault,
+    wrap_checked,
 )
 
 add, subtract, multiply, divide = (FUNCTIONS[n] for n in ("add", "subtract", "multiply", "divide"))
@@ -52,7 +49,7 @@ def csr_matrix(
             _check_shape(given, shape)
             made = storage.zeros("csr", _positive(given), as_dtype(dtype))
         elif len(arg1) == 3:
-            made = _csr_of_parts(*arg1, shape, dtype)
+            return wrap_checked(_csr_of_parts(*arg1, shape, dtype), ctx)
         else:
             raise ValueError(f"Unexpected length of input tuple: {len(arg1)}")
     elif isinstance(arg1, RowSparseNDArray):
@@ -92,7 +89,7 @@ def row_sparse_array(
             _check_shape(given, shape)
             made = storage.zeros("row_sparse", _positive(given), as_dtype(dtype))
         else:
-            made = _row_sparse_of_parts(arg1[0], arg1[1], shape, dtype)
+            return wrap_checked(_row_sparse_of_parts(arg1[0], arg1[1], shape, dtype), ctx)
     elif isinstance(arg1, CSRNDArray):
         raise ValueError(f"Unexpected input type: {type(arg1).__name__}")
     elif isinstance(arg1, RowSparseNDArray):
@@ -179,8 +176,7 @@ def _csr_of_parts(data: Any, indices: Any, indptr: Any, shape: Any, dtype: Any) 
         raise _invalid_shape(f"shape={shape}: a csr matrix has two dimensions")
     if values.shape != columns.shape:
         raise ShapeError(f"csr_matrix: {values.size} values and {columns.size} indices")
-    made = Csr(values, columns, starts, shape)
-    return InvalidCsr(values, columns, starts, shape) if csr_fault(made, in_order=False) else made
+    return Csr(values, columns, starts, shape)
 
 
 def _csr_of_coordinates(data: Any, coordinates: Any, shape: Any, dtype: Any) -> Csr:
@@ -245,10 +241,7 @@ def _row_sparse_of_parts(data: Any, indices: Any, shape: Any, dtype: Any) -> Row
             f"  expected  data {(rows.size, *shape[1:])}: one row of the array per index\n"
             "  fix       reshape the data, or leave shape away"
         )
-    made = RowSparse(values, rows, shape)
-    if row_sparse_fault(made, in_order=False):
-        return InvalidRowSparse(values, rows, shape)
-    return made
+    return RowSparse(values, rows, shape)
 
 
 def _dense_values(source: Any, dtype: Any) -> np.ndarray:

@@ -11,7 +11,7 @@ from .. import storage
 from ..base import MXNetError, NotSupportedForSparseNDArray, StorageError
 from ..context import Context, usable
 from ..core.explain import recorded_write
-from ..core.invoke import invoke, store, wrappers
+from ..core.invoke import invoke, new, store, wrappers
 from ..core.op import registry
 from ..core.state import state
 from ..dtypes import as_dtype
@@ -21,18 +21,6 @@ from .methods import Binary, Method
 from .ndarray import NDArray, wrap_as, wrap_dense
 
 
-class InvalidCsr(Csr):
-    """A csr storage whose indices lead outside of it: to be inspected, not computed with."""
-
-    __slots__ = ()
-
-
-class InvalidRowSparse(RowSparse):
-    """A row_sparse storage with rows outside of its shape: to be inspected, not computed with."""
-
-    __slots__ = ()
-
-
 class BaseSparseNDArray(NDArray):
     """What CSRNDArray and RowSparseNDArray have in common."""
 
@@ -40,7 +28,8 @@ class BaseSparseNDArray(NDArray):
 
     def __repr__(self) -> str:
         shape = "x".join(map(str, self.shape))
-        return f"\n<{type(self).__name__} {shape} @{self.context}>"
+        name = type(self).__name__.removeprefix("Invalid")
+        return f"\n<{name} {shape} @{self.context}>"
 
     @property
     def size(self) -> int:
@@ -53,12 +42,17 @@ class BaseSparseNDArray(NDArray):
     @property
     def stype(self) -> str:
         """How the array is stored: ``"csr"`` or ``"row_sparse"``."""
-        return self._data.stype
+        return self._parts.stype
+
+    @property
+    def _parts(self) -> Any:
+        """The storage, to look at; not to compute with, as its indices may be invalid."""
+        return self._data
 
     @property
     def data(self) -> NDArray:
         """The stored values, copied."""
-        return wrap_dense(self._data.values.copy(), self._ctx)
+        return wrap_dense(self._parts.values.copy(), self._ctx)
 
     @data.setter
     def data(self, value: Any) -> None:
@@ -67,7 +61,7 @@ class BaseSparseNDArray(NDArray):
     @property
     def indices(self) -> NDArray:
         """Where the stored values are, copied: columns of csr, rows of row_sparse; int64."""
-        return wrap_dense(self._data.indices.copy(), self._ctx)
+        return wrap_dense(self._parts.indices.copy(), self._ctx)
 
     @indices.setter
     def indices(self, value: Any) -> None:
@@ -97,7 +91,6 @@ class BaseSparseNDArray(NDArray):
 
     def asnumpy(self) -> np.ndarray:
         """The values as a dense numpy array."""
-        self._refuse_invalid()
         return storage.densify(self._data)
 
     def asscalar(self) -> Any:
@@ -126,8 +119,7 @@ class BaseSparseNDArray(NDArray):
                 return False
             if other.stype not in ("default", self.stype):
                 raise TypeError(f"copyto does not support destination NDArray stype {other.stype}")
-            self._refuse_invalid()
-            other._refuse_recorded_write("copyto")
+                other._refuse_recorded_write("copyto")
             with np.errstate(all="ignore"):
                 store(other, self._data)
             return other
@@ -166,10 +158,6 @@ class BaseSparseNDArray(NDArray):
 
     def _fault(self, full_check: bool) -> str | None:
         raise NotImplementedError
-
-    def _refuse_invalid(self) -> None:
-        if type(self._data) not in storage.STYPES:
-            self.check_format()
 
     def broadcast_to(self, shape: Any) -> Any:
         """The array as a dense one, broadcast to ``shape``."""
@@ -244,17 +232,17 @@ class CSRNDArray(BaseSparseNDArray):
     @property
     def indptr(self) -> NDArray:
         """Where each row starts among the stored values, copied; int64."""
-        return wrap_dense(self._data.indptr.copy(), self._ctx)
+        return wrap_dense(self._parts.indptr.copy(), self._ctx)
 
     @indptr.setter
     def indptr(self, value: Any) -> None:
         raise _cannot_assign("indptr")
 
     def _aux_arrays(self) -> tuple[np.ndarray, ...]:
-        return self._data.indptr, self._data.indices
+        return self._parts.indptr, self._parts.indices
 
     def _fault(self, full_check: bool) -> str | None:
-        return csr_fault(self._data, in_order=full_check)
+        return csr_fault(self._parts, in_order=full_check)
 
     def asscipy(self) -> Any:
         """The array as a ``scipy.sparse.csr_matrix``, copied."""
@@ -285,7 +273,6 @@ class CSRNDArray(BaseSparseNDArray):
     def _rows(self, begin: int, end: int) -> CSRNDArray:
         if self._is_recorded():
             return invoke(registry["slice"].call(begin=(begin,), end=(end,)), (self,))
-        self._refuse_invalid()
         data = self._data
         first, last = int(data.indptr[begin]), int(data.indptr[end])
         rows = Csr(
@@ -318,10 +305,10 @@ class RowSparseNDArray(BaseSparseNDArray):
     _expected = "as many values as rows are named; rows ascending and below the number of rows"
 
     def _aux_arrays(self) -> tuple[np.ndarray, ...]:
-        return (self._data.indices,)
+        return (self._parts.indices,)
 
     def _fault(self, full_check: bool) -> str | None:
-        return row_sparse_fault(self._data, in_order=full_check)
+        return row_sparse_fault(self._parts, in_order=full_check)
 
     def retain(self, *args: Any, **kwargs: Any) -> RowSparseNDArray:
         """The rows named by the given indices, and no others."""
@@ -349,11 +336,58 @@ class RowSparseNDArray(BaseSparseNDArray):
         self._data.assign(RowSparse(values, np.arange(shape[0], dtype=np.int64), shape))
 
 
+class _Uncomputable:
+    """An array whose given indices lead outside of it: it shows its parts and ``check_format``
+    tells the fault. All else raises what ``check_format`` raises, so no kernel can meet it.
+    """
+
+    __slots__ = ()
+
+    @property
+    def _data(self: Any) -> NoReturn:
+        self.check_format()
+        raise AssertionError("an array with valid indices")
+
+    @property
+    def shape(self: Any) -> tuple[int, ...]:
+        return self._parts.shape
+
+    @property
+    def dtype(self: Any) -> type:
+        return self._parts.dtype.type
+
+
+class InvalidCSRNDArray(_Uncomputable, CSRNDArray):
+    """A csr array that cannot be computed with."""
+
+    __slots__ = ("_parts",)
+
+
+class InvalidRowSparseNDArray(_Uncomputable, RowSparseNDArray):
+    """A row_sparse array that cannot be computed with."""
+
+    __slots__ = ("_parts",)
+
+
+def wrap_checked(parts: Csr | RowSparse, ctx: Context) -> BaseSparseNDArray:
+    """An array of parts a user gave: one of the uncomputable if they lead outside of it."""
+    if isinstance(parts, Csr):
+        valid, invalid, fault = CSRNDArray, InvalidCSRNDArray, csr_fault(parts, in_order=False)
+    else:
+        valid, invalid = RowSparseNDArray, InvalidRowSparseNDArray
+        fault = row_sparse_fault(parts, in_order=False)
+    if fault is None:
+        return wrap_as(valid, parts, ctx)
+    array = new(invalid)
+    array._parts, array._entry, array._ctx = parts, None, ctx
+    return array
+
+
 for _cls in (BaseSparseNDArray, CSRNDArray, RowSparseNDArray):
     _cls.__module__ = __name__.replace("sparse_ndarray", "sparse")  # where pickles look for them
 
-wrappers[Csr] = wrappers[InvalidCsr] = CSRNDArray
-wrappers[RowSparse] = wrappers[InvalidRowSparse] = RowSparseNDArray
+wrappers[Csr] = CSRNDArray
+wrappers[RowSparse] = RowSparseNDArray
 
 
 def _cannot_assign(name: str) -> NotImplementedError:
@@ -406,13 +440,15 @@ _ELEMWISE = {"add": "elemwise_add", "sub": "elemwise_sub", "mul": "elemwise_mul"
 
 def binary(row: Binary, reflected: bool) -> Method:
     """The method of a Python operator whose left (or, reflected, right) operand is sparse."""
-    dense = arithmetic.binary(row, reflected)
+    general = arithmetic.binary(row, reflected)
     elemwise = _ELEMWISE.get(row.name)
+    if reflected or not elemwise:  # a dense left operand decides: d * c is dense, c * d is csr
+        return general
 
     def method(self: NDArray, other: Any) -> Any:
-        if elemwise and isinstance(other, NDArray) and other.shape == self.shape:
-            return invoke(registry[elemwise].call(), (other, self) if reflected else (self, other))
-        return dense(self, other)
+        if isinstance(other, NDArray) and other.shape == self.shape:
+            return invoke(registry[elemwise].call(), (self, other))
+        return general(self, other)
 
     return method
 

@@ -10,6 +10,7 @@ import numpy as np
 from .. import storage
 from ..core.infer import all_same
 from ..core.op import Op, op, registry
+from ..dtypes import FLAGS
 
 
 class Unary(NamedTuple):
@@ -104,8 +105,11 @@ def _sigmoid(data, *, out=None):
     return np.reciprocal(out, out=out if out.shape else None)
 
 
+_ZEROS = {dtype: np.zeros((), dtype) for dtype in FLAGS}
+
+
 def _relu(data, *, out=None):
-    return np.maximum(data, data.dtype.type(0), out=out)
+    return np.maximum(data, _ZEROS[data.dtype], out=out)
 
 
 def _copy(data, *, out=None):

@@ -46,7 +46,11 @@ def _norm(data, ord, axes, keepdims, add):
         data = data.astype(np.float32)
     if ord == 1:
         return add(np.abs(data), axis=axes, keepdims=keepdims)
-    return np.sqrt(add(np.square(data), axis=axes, keepdims=keepdims))
+    total = add(np.square(data), axis=axes, keepdims=keepdims)
+    if data.dtype == np.float32 and not np.all((total > 1e-30) & (total < 1e38)):
+        # squares of large or tiny numbers do not fit; zeros and infinities come here in vain
+        total = add(np.square(data, dtype=np.float64), axis=axes, keepdims=keepdims)
+    return np.sqrt(total)
 
 
 norm.shape(reduced_shape)

@@ -249,6 +249,10 @@ def _(F, g, data, like, *, out, **how):
     return F.mean(g, **how), None
 
 
+for _spread in (_spread_reduced, _spread_mean):  # the shape of sparse arrays is as good as any
+    _spread.kernel("default csr|row_sparse -> default")(_spread.dense)
+
+
 @op(grad="zero")
 def _tie_weights(
     data, extreme, *, axis: Shape | None = None, keepdims: bool = False, exclude: bool = False,

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..base import ShapeError
 from ..core.op import op
 from ..kernels import updates
 from ..storage import RowSparse, densify
 
 
-def _into(weight, out):
+def _checked(name, weight, *others):
+    """Refuse arrays of other shapes before anything is written: compiled loops do not look."""
+    for x in others:
+        if x is not None and x.shape != weight.shape:
+            raise ShapeError(
+                f"{name}: the arrays have different shapes.\n"
+                f"  received  weight {weight.shape} and {x.shape}\n"
+                "  expected  weight, grad, states and out in one shape\n"
+                "  fix       pass the gradient and the states that belong to this weight"
+            )
+
+
+def _into(name, out, weight, *others):
+    """Where the new weight goes, once all shapes are seen to agree."""
+    _checked(name, weight, out, *others)
     return np.empty_like(weight) if out is None else out
 
 
@@ -41,7 +56,7 @@ def sgd_update(
     array([0.5, 0.5], dtype=float32)
     """
     return updates.sgd(
-        weight, grad, _into(weight, out),
+        weight, grad, _into("sgd_update", out, weight, grad),
         lr=lr, wd=wd, rescale_grad=rescale_grad, clip_gradient=clip_gradient,
     )  # fmt: skip
 
@@ -71,7 +86,7 @@ def sgd_mom_update(
     array([0.5, 0.5], dtype=float32)
     """
     return updates.sgd_momentum(
-        weight, grad, mom, _into(weight, out),
+        weight, grad, mom, _into("sgd_mom_update", out, weight, grad, mom),
         lr=lr, momentum=momentum, wd=wd, rescale_grad=rescale_grad, clip_gradient=clip_gradient,
     )  # fmt: skip
 
@@ -104,7 +119,7 @@ def adam_update(
     (1,)
     """
     return updates.adam(
-        weight, grad, mean, var, _into(weight, out),
+        weight, grad, mean, var, _into("adam_update", out, weight, grad, mean, var),
         lr=lr, beta1=beta1, beta2=beta2, epsilon=epsilon, wd=wd, rescale_grad=rescale_grad,
         clip_gradient=clip_gradient,
     )  # fmt: skip
@@ -128,7 +143,7 @@ def _sparse_adagrad_update(
     ``history`` changes in place.
     """
     return updates.adagrad(
-        weight, grad, history, _into(weight, out),
+        weight, grad, history, _into("adagrad_update", out, weight, grad, history),
         lr=lr, epsilon=epsilon, wd=wd, rescale_grad=rescale_grad, clip_gradient=clip_gradient,
     )  # fmt: skip
 
@@ -160,7 +175,7 @@ def ftrl_update(
     array([0.45, 0.  ], dtype=float32)
     """
     return updates.ftrl(
-        weight, grad, z, n, _into(weight, out),
+        weight, grad, z, n, _into("ftrl_update", out, weight, grad, z, n),
         lr=lr, lamda1=lamda1, beta=beta, wd=wd, rescale_grad=rescale_grad,
         clip_gradient=clip_gradient,
     )  # fmt: skip
@@ -185,6 +200,7 @@ def _sparse_rows(declared, lazy, lazy_weights=("default", "row_sparse")):
     states = " default|row_sparse" * n
 
     def run_lazily(weight, grad, *states, out=None, lazy_update=True, **attrs):
+        _checked(declared.name, weight, grad, *states)
         if out is None:
             weight = weight.copy()
         results = lazy(weight, grad, *states, **attrs)

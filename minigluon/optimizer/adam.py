@@ -5,14 +5,7 @@ from __future__ import annotations
 import math
 
 from .. import ndarray as nd
-from .base import Optimizer, assign, dense, each, register
-
-
-def two_moments(weight, stype="default"):
-    """Zeros for the running mean and the running square."""
-    return tuple(
-        nd.zeros(weight.shape, weight.context, dtype=weight.dtype, stype=stype) for _ in range(2)
-    )
+from .base import Optimizer, assign, dense, each, register, zeros_for
 
 
 @register
@@ -48,7 +41,8 @@ class Adam(Optimizer):
 
     def create_state(self, index, weight):
         """``(mean, square)``, stored as the weight is if updates are lazy."""
-        return two_moments(weight, weight.stype if self.lazy_update else "default")
+        stype = weight.stype if self.lazy_update else "default"
+        return zeros_for(weight, stype), zeros_for(weight, stype)
 
     def update(self, index, weight, grad, state):
         """One step of one parameter, or of each in the lists."""
@@ -84,7 +78,7 @@ class Adamax(Optimizer):
 
     def create_state(self, index, weight):
         """``(mean, maximum)``."""
-        return two_moments(weight)
+        return zeros_for(weight), zeros_for(weight)
 
     def update(self, index, weight, grad, state):
         """One step of one parameter, or of each in the lists.
@@ -129,7 +123,7 @@ class Nadam(Optimizer):
 
     def create_state(self, index, weight):
         """``(mean, square)``."""
-        return two_moments(weight)
+        return zeros_for(weight), zeros_for(weight)
 
     def update(self, index, weight, grad, state):
         """One step of one parameter, or of each in the lists."""
@@ -166,7 +160,7 @@ class FTML(Optimizer):
 
     def create_state(self, index, weight):
         """``(d, v, z)`` of the paper."""
-        return (nd.zeros(weight.shape, weight.context, dtype=weight.dtype), *two_moments(weight))
+        return zeros_for(weight), zeros_for(weight), zeros_for(weight)
 
     def update(self, index, weight, grad, state):
         """One step of one parameter, or of each in the lists."""

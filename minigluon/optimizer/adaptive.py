@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from .. import ndarray as nd
-from .base import Optimizer, assign, dense, each, register
-
-
-def zeros_for(weight, stype="default"):
-    """Zeros of the weight's shape, context and dtype."""
-    return nd.zeros(weight.shape, weight.context, dtype=weight.dtype, stype=stype)
+from .base import Optimizer, assign, dense, each, register, zeros_for
 
 
 @register

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from .. import ndarray as nd
-from .adam import two_moments
-from .base import Optimizer, assign, dense, each, register
+from .base import Optimizer, assign, dense, each, register, zeros_for
 from .sgd import SGD
 
 
@@ -62,19 +61,18 @@ class LARS(SGD):
 
     def update(self, index, weight, grad, state):
         """One step of one parameter, or of each in the lists."""
-        options = self._operator_options()
         for i, w, g, s in each(index, weight, grad, state):
             self._update_count(i)
             wd = self._get_wd(i)
             lr = self._get_lr(i) * self._get_lars(i, w, g, wd)
-            self._step(w, g, s, lr, wd, options)
+            self._step(w, g, s, lr, wd)
 
-    def _step(self, weight, grad, momentum, lr, wd, options):
+    def _step(self, weight, grad, momentum, lr, wd):
         kept = self.momentum
         if momentum is not None and self.momentum_correction and self.last_lr:
             self.momentum = kept * (self.cur_lr / self.last_lr)
         try:
-            super()._step(weight, grad, momentum, lr, wd, options)
+            super()._step(weight, grad, momentum, lr, wd)
         finally:
             self.momentum = kept
 
@@ -130,7 +128,7 @@ class LBSGD(Optimizer):
         """The momentum, stored as the weight is, or None without."""
         if self.momentum == 0.0:
             return None
-        return nd.zeros(weight.shape, weight.context, dtype=weight.dtype, stype=weight.stype)
+        return zeros_for(weight, weight.stype)
 
     def update(self, index, weight, grad, state):
         """Add a gradient, and step when ``batch_scale`` of them are there."""
@@ -211,7 +209,7 @@ class LAMB(Optimizer):
 
     def create_state(self, index, weight):
         """``(mean, square)``, stored as the weight is."""
-        return two_moments(weight, weight.stype)
+        return zeros_for(weight, weight.stype), zeros_for(weight, weight.stype)
 
     def update(self, index, weight, grad, state):
         """One step of one parameter, or of each in the lists."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .. import ndarray as nd
-from .base import Optimizer, assign, dense, each, register
+from .base import Optimizer, assign, dense, each, register, zeros_for
 
 
 @register
@@ -30,7 +30,7 @@ class Signum(Optimizer):
         """The momentum, stored as the weight is, or None without."""
         if self.momentum == 0.0:
             return None
-        return nd.zeros(weight.shape, weight.context, dtype=weight.dtype, stype=weight.stype)
+        return zeros_for(weight, weight.stype)
 
     def update(self, index, weight, grad, state):
         """One step of one parameter, or of each in the lists."""
@@ -81,7 +81,7 @@ class DCASGD(Optimizer):
         """``(momentum or None, previous weight)``."""
         if self.momentum == 0.0:
             return None, weight.copy()
-        return nd.zeros(weight.shape, weight.context, dtype=weight.dtype), weight.copy()
+        return zeros_for(weight), weight.copy()
 
     def update(self, index, weight, grad, state):
         """One step of one parameter, or of each in the lists."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import config
 from .. import ndarray as nd
-from .base import Optimizer, assign, dense, each, register, warn_about_float16
+from .base import Optimizer, assign, dense, each, register, warn_about_float16, zeros_for
 
 
 @register
@@ -39,8 +39,7 @@ class SGD(Optimizer):
         """The momentum, stored as the weight is if updates are lazy."""
         if self.momentum == 0.0:
             return None
-        stype = weight.stype if self.lazy_update else "default"
-        return nd.zeros(weight.shape, ctx=weight.context, dtype=weight.dtype, stype=stype)
+        return zeros_for(weight, weight.stype if self.lazy_update else "default")
 
     def create_state_multi_precision(self, index, weight):
         """``(momentum, float32 copy)`` for a float16 weight, this order being SGD's own."""
@@ -53,32 +52,23 @@ class SGD(Optimizer):
 
     def update(self, index, weight, grad, state):
         """One step of one parameter, or of each in the lists."""
-        options = self._operator_options()
         if not isinstance(index, list | tuple):
             self._update_count(index)
-            self._step(weight, grad, state, self._get_lr(index), self._get_wd(index), options)
+            self._step(weight, grad, state, self._get_lr(index), self._get_wd(index))
             return
         self._update_count(index)
         lrs, wds = self._get_lrs(index), self._get_wds(index)
         for w, g, s, lr, wd in zip(weight, grad, state, lrs, wds, strict=True):
-            self._step(w, g, s, lr, wd, options)
+            self._step(w, g, s, lr, wd)
 
-    def _step(self, weight, grad, momentum, lr, wd, options):
+    def _step(self, weight, grad, momentum, lr, wd):
+        # by position, as keywords cost 0.4 us of 3.4 us a step
+        rescale, clip, lazy = self.rescale_grad, self.clip_gradient or -1.0, self.lazy_update
         if momentum is None:
-            nd.sgd_update(
-                weight, grad, out=weight, lr=lr, wd=wd, lazy_update=self.lazy_update, **options
-            )
+            nd.sgd_update(weight, grad, lr, wd, rescale, clip, lazy, weight)
         else:
             nd.sgd_mom_update(
-                weight,
-                grad,
-                momentum,
-                out=weight,
-                lr=lr,
-                wd=wd,
-                momentum=self.momentum,
-                lazy_update=self.lazy_update,
-                **options,
+                weight, grad, momentum, lr, self.momentum, wd, rescale, clip, lazy, weight
             )
 
     def update_multi_precision(self, index, weight, grad, state):
@@ -117,11 +107,11 @@ class NAG(SGD):
         """The momentum, dense, or None without."""
         if self.momentum == 0.0:
             return None
-        return nd.zeros(weight.shape, ctx=weight.context, dtype=weight.dtype)
+        return zeros_for(weight)
 
-    def _step(self, weight, grad, momentum, lr, wd, options):
+    def _step(self, weight, grad, momentum, lr, wd):
         if momentum is None:
-            super()._step(weight, grad, momentum, lr, wd, options)
+            super()._step(weight, grad, momentum, lr, wd)
             return
         w = dense(weight)
         step = lr * (self._prepared(grad) + wd * w)

@@ -216,6 +216,8 @@ class Executor:
         for k, g in enumerate(grads):
             if g is not None:
                 _deliver(held[k], g, self._grad_req[k])
+            elif self._wanted[k] and self._grad_req[k] == "write":
+                _deliver(held[k], ZERO, "write")
 
     def _heads(self, plan: Plan, out_grads: Any) -> list[Any]:
         n = len(plan.outputs)
@@ -372,8 +374,8 @@ def _deliver(array: Any, value: Any, grad_req: str) -> None:
     if type(held) is np.ndarray and type(value) is np.ndarray:
         held[...] = value
     else:
-        if type(value) is np.ndarray and value.shape != held.shape:
-            value = np.broadcast_to(value, held.shape)
+        if value is ZERO:
+            value = storage.zeros(storage.STYPES[type(held)], held.shape, held.dtype)
         store(array, value)
 
 
@@ -500,7 +502,7 @@ def simple_bind(
             and have.stype == stype
         ):
             return have
-        return wrap(storage.zeros(stype, shape, dtype), _context_of(node, ctx, group2ctx))
+        return wrap(_zeros(stype, shape, dtype), _context_of(node, ctx, group2ctx))
 
     nodes = [n for n in variables if n not in aux_nodes]
     args = [make(n, "arg", stypes.get(n, "default")) for n in nodes]
@@ -510,12 +512,21 @@ def simple_bind(
         probe = Executor(symbol, ctx, args, args, reqs, aux, group2ctx)
         found = _gradient_stypes(probe)
         grads = [
-            make(n, "grad", s or "default") if r != "null" else None
+            make(n, "grad", s or stypes.get(n, "default")) if r != "null" else None
             for n, r, s in zip(nodes, reqs, found, strict=False)
         ]
     bound = Executor(symbol, ctx, args, grads, reqs, aux, group2ctx)
     _log_storages(bound)
     return bound
+
+
+def _zeros(stype: str, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Zeros for a bound variable. As in MXNet a csr variable may be declared of any rank, so that
+    storages can be asked for; nothing but nothing can be stored in one that is not a matrix."""
+    if stype == "csr" and len(shape) != 2:
+        empty = np.zeros(0, np.int64)
+        return storage.Csr(np.zeros(0, dtype), empty, np.zeros(shape[0] + 1, np.int64), shape)
+    return storage.zeros(stype, shape, dtype)
 
 
 def _context_of(node: Node, ctx: Any, group2ctx: Any) -> Any:

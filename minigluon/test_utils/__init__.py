@@ -58,7 +58,16 @@ from .consistency import (
     compare_ndarray_tuple,
     compare_optimizer,
 )
-from .data import download, get_mnist
+from .data import (
+    download,
+    get_bz2_data,
+    get_cifar10,
+    get_mnist,
+    get_mnist_iterator,
+    get_mnist_pkl,
+    get_mnist_ubyte,
+    get_zip_data,
+)
 from .environment import (
     assert_exception,
     default_context,
@@ -75,6 +84,7 @@ from .environment import (
     retry,
     set_default_context,
     setenv,
+    use_np,
 )
 from .iterators import DummyIter
 from .samplers import (
@@ -148,14 +158,20 @@ __all__ = [
     "environment",
     "gen_buckets_probs_with_ppf",
     "get_atol",
+    "get_bz2_data",
+    "get_cifar10",
     "get_cuda_compute_capability",
     "get_etol",
     "get_identity_mat",
     "get_identity_mat_batch",
     "get_mnist",
+    "get_mnist_iterator",
+    "get_mnist_pkl",
+    "get_mnist_ubyte",
     "get_rtol",
     "get_tolerance",
     "get_tols",
+    "get_zip_data",
     "getenv",
     "has_tvm_ops",
     "is_aarch64_run",
@@ -195,6 +211,7 @@ __all__ = [
     "shuffle_csr_column_indices",
     "simple_forward",
     "sys",
+    "use_np",
     "var_check",
     "verify_generator",
 ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 
 from .. import ndarray as nd
@@ -23,8 +21,10 @@ def random_uniform_arrays(*shapes, low=0.0, high=1.0, dtype=None):
 
 
 def random_sample(population, k):
-    """``k`` different elements of a sequence, in their original order."""
-    return [population[index] for index in sorted(random.sample(range(len(population)), k))]
+    """``k`` different elements of a sequence in random order, drawn with numpy's generator."""
+    shuffled = list(population)
+    np.random.shuffle(shuffled)
+    return shuffled[:k]
 
 
 def rand_shape_2d(dim0=10, dim1=10, allow_zero_size=False):
@@ -179,13 +179,15 @@ def _powerlaw_csr(rows, columns, density, dtype):
         )
     spare = total - rows  # after one value for each row
     counts = []
+    values = np.random.uniform(1.001, 3, size=(rows, 1)).tolist()
     for row in range(rows):
         more = min(2 ** min(row + 1, 62) - 1, columns - 1, spare)
         counts.append(1 + more)
         spare -= more
+        values[row].extend(np.random.uniform(1.001, 3, size=more))
     return sparse.csr_matrix(
         (
-            np.random.uniform(1, 3, size=sum(counts)).astype(dtype),
+            np.concatenate(values).astype(dtype),
             np.concatenate([np.arange(count) for count in counts]),
             np.concatenate([[0], np.cumsum(counts)]),
         ),

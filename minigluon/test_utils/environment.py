@@ -10,6 +10,7 @@ import sys
 import numpy as np
 
 from .. import context
+from ..base import MXNetError
 from ..context import current_context, num_gpus
 
 
@@ -132,6 +133,18 @@ def is_aarch64_run():
 def has_tvm_ops():
     """False: no operator is compiled by TVM."""
     return False
+
+
+def use_np(func):
+    """Refuse: the decorator asks for NumPy semantics, and there is no ``mx.np`` here.
+
+    Passing the function through would run it with legacy shapes, which gives other results.
+    """
+    raise MXNetError(
+        f"use_np: NumPy semantics are not available.\n  received  {func!r}\n"
+        "  expected  code on mx.nd, with MXNet's legacy shapes\n"
+        "  fix       use mx.nd in place of mx.np, and leave use_np out"
+    )
 
 
 def get_cuda_compute_capability(ctx):

@@ -96,9 +96,13 @@ def checkShapes(a, b):
 
 
 def almost_equal(a, b, rtol=None, atol=None, equal_nan=False, use_broadcast=True):
-    """Whether ``|a - b| <= atol + rtol * |b|`` everywhere."""
+    """Whether ``|a - b| <= atol + rtol * |b|`` everywhere.
+
+    As in MXNet the default tolerances are those of float64, whatever the dtypes are.
+    """
+    tolerances = get_rtol(rtol), get_atol(atol)
     try:
-        assert_almost_equal(a, b, rtol, atol, equal_nan=equal_nan, use_broadcast=use_broadcast)
+        assert_almost_equal(a, b, *tolerances, equal_nan=equal_nan, use_broadcast=use_broadcast)
     except AssertionError:
         return False
     return True

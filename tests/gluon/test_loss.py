@@ -366,3 +366,23 @@ def test_unknown_label_format_is_a_value_error():
 def test_weight_must_be_a_number():
     with pytest.raises(AssertionError, match="weight must be a number"):
         losses.L1Loss(weight=nd.ones(1))(nd.array(PRED), nd.array(LABEL))
+
+
+def test_loss_trains_through_a_module():
+    rng = np.random.default_rng(0)
+    data = rng.standard_normal((32, 4)).astype("float32")
+    label = (data @ rng.standard_normal((4, 3))).argmax(1).astype("float32")
+    out = mx.gluon.nn.Dense(3, prefix="fc_")(sym.var("data"))
+    loss = losses.SoftmaxCELoss()(out, sym.var("softmax_label"))
+    module = mx.mod.Module(sym.Group([sym.BlockGrad(out), sym.make_loss(loss)]))
+    batches = mx.io.NDArrayIter(data, label, 8)
+    module.fit(
+        batches,
+        eval_metric=mx.metric.Loss(),
+        num_epoch=10,
+        optimizer="adam",
+        optimizer_params={"learning_rate": 0.2},
+        initializer=mx.init.Zero(),
+    )
+    predicted = module.predict(batches)[0].asnumpy().argmax(1)
+    assert (predicted == label).mean() > 0.95

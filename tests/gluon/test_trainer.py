@@ -1,4 +1,5 @@
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -167,6 +168,21 @@ def test_multi_precision_reaches_the_updater():
     for _ in range(50):
         step(trainer, p)
     assert p.data().asnumpy()[0, 0] == np.float16(0.999)
+
+
+def test_a_step_of_two_dense_parameters_stays_short():
+    a, b = parameter("a"), parameter("b")
+    trainer = Trainer([a, b], "sgd", {"learning_rate": 0.1})
+    step(trainer, a, b)
+    backward(a, b)
+    calls = []
+    sys.setprofile(lambda frame, event, _: calls.append(frame) if event == "call" else None)
+    try:
+        trainer.step(1)
+    finally:
+        sys.setprofile(None)
+    names = [frame.f_code.co_name for frame in calls]
+    assert len(names) < 70, names
 
 
 # --- stale gradients ------------------------------------------------------------------------------

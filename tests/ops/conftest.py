@@ -18,14 +18,20 @@ def evaluate(name, *arrays, **attrs):
 
 
 def differentiate(name, *arrays, head=None, **attrs):
-    """The gradients of an operator of one output for all inputs; ``head`` is ones by default."""
+    """The gradients of an operator of one output for all inputs; ``head`` is ones by default.
+
+    Where there is none it is zero.
+    """
     call = registry[name].call(**attrs)
     result = evaluate(name, *arrays, **attrs)
     head = np.ones(result.shape, result.dtype) if head is None else head
     gradient = trace(call, len(arrays))
     arguments = (head, *gradient.keep(arrays, result))
     types = tuple(map(type, arguments))
-    return gradient.pullback((True,) * len(arrays), types)(*arguments)
+    found = gradient.pullback((True,) * len(arrays), types)(*arguments)
+    return tuple(
+        [np.zeros(x.shape) if g is None else g for g, x in zip(found, arrays, strict=True)]
+    )
 
 
 def slopes(name, *arrays, step=1e-6, **attrs):

@@ -248,3 +248,17 @@ def test_gradients_have_gradients(name, how, differentiate, second_derivative):
             ends.append(differentiate(name, moved, **how)[0].sum())
         wanted[at] = (ends[0] - ends[1]) / 2e-6
     np.testing.assert_allclose(total, wanted, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e30, 1e-30])
+def test_norms_whose_squares_do_not_fit_are_right(size, evaluate, assert_close):
+    with np.errstate(all="ignore"):
+        result = evaluate("norm", np.array([3 * size, 4 * size], "float32"))
+    assert_close(result / np.float32(size), np.float32(5))
+
+
+@pytest.mark.parametrize("make", [to_csr, to_row_sparse])
+@pytest.mark.parametrize("name", ["sum", "mean"])
+def test_gradients_of_sparse_sums_are_dense_and_need_no_fallback(name, make, differentiate):
+    (got,) = differentiate(name, make(SPARSE), axis=1)
+    np.testing.assert_array_equal(got, differentiate(name, SPARSE, axis=1)[0])

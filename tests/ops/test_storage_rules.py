@@ -21,13 +21,16 @@ RECORDED = [
 
 
 def gradient_storages(call, stypes, outputs):
-    """The storages that the gradients for inputs stored so have."""
+    """The storages of the gradients for inputs stored so; an absent one is zero, stored alike."""
     gradient = trace(call, len(stypes))
     places = [*gradient.inputs, *gradient.outputs, *gradient.heads]
     known = dict(zip(places, [*stypes, *outputs, *outputs], strict=True))
     given = {entry[0]: stype for entry, stype in known.items()}
-    found, _ = storages(gradient.results, given)
-    return [known.get(entry) or found[entry] for entry in gradient.results]
+    found, _ = storages([e for e in gradient.results if e is not None], given)
+    return [
+        stype if entry is None else known.get(entry) or found[entry]
+        for entry, stype in zip(gradient.results, stypes, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("name, attrs, rows", [(n, a, r) for n, a, *r in RECORDED])

@@ -193,3 +193,23 @@ def test_the_test_rule_adds_the_gradient(stype):
     rule.update(0, weight, nd.array([[1], [2]]).tostype(stype), state)
     np.testing.assert_array_equal(weight.asnumpy(), [[3], [5]])
     np.testing.assert_array_equal(state.asnumpy(), [[3], [5]])
+
+
+@pytest.mark.parametrize("name", ["adam", "adagrad", "ftrl", "rmsprop", "signum", "lamb"])
+def test_states_of_a_complete_row_sparse_weight_store_every_row_from_the_start(name):
+    complete = nd.ones((3, 2)).tostype("row_sparse")
+    partial = nd.array([[0, 0], [1, 1], [0, 0]]).tostype("row_sparse")
+    for weight, rows in ((complete, [0, 1, 2]), (partial, [])):
+        state = optimizer.create(name).create_state(0, weight)
+        state = state[0] if isinstance(state, tuple) else state
+        assert state.indices.asnumpy().tolist() == rows
+        assert not state.asnumpy().any()
+
+
+def test_settings_may_be_numpy_scalars():
+    rule = optimizer.SGD(
+        learning_rate=np.float32(0.5), wd=np.float64(0.0), momentum=np.float64(0.9)
+    )
+    weight = nd.ones((1,))
+    rule.update(0, weight, nd.ones((1,)), rule.create_state(0, weight))
+    assert weight.asscalar() == 0.5

@@ -121,3 +121,16 @@ def test_identity_matrices_are_arrays():
     np.testing.assert_array_equal(test_utils.get_identity_mat(3).asnumpy(), np.eye(3))
     assert test_utils.get_identity_mat_batch(3).shape == (2, 3, 3)
     assert isinstance(test_utils.create_2d_tensor(2, 3), nd.NDArray)
+
+
+def test_a_power_law_draws_what_mxnet_draws():
+    np.random.seed(1)
+    rows = test_utils.rand_ndarray((5, 20), "csr", 0.5, distribution="powerlaw")
+    # recorded from MXNet 1.9.1
+    np.testing.assert_allclose(rows.data.asnumpy()[:3], [1.83463, 1.18558, 2.44093], rtol=1e-5)
+
+
+def test_a_random_sample_is_a_shuffled_start():
+    np.random.seed(0)
+    # recorded from MXNet 1.9.1
+    assert test_utils.random_sample(list(range(20)), 5) == [18, 1, 19, 8, 10]

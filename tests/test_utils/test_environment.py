@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import minigluon as mx
-from minigluon import test_utils
+from minigluon import MXNetError, test_utils
 
 
 def test_variables_are_restored_even_after_an_error():
@@ -95,3 +95,8 @@ def test_mean_and_variance_are_checked():
     assert not test_utils.mean_check(generator.randn, 1, 1, nsamples=1000)
     assert test_utils.var_check(generator.randn, 1, nsamples=1000)
     assert not test_utils.var_check(generator.randn, 2, nsamples=1000)
+
+
+def test_numpy_semantics_are_refused_rather_than_left_out():
+    with pytest.raises(MXNetError, match="use_np"):
+        test_utils.use_np(len)

@@ -39,12 +39,21 @@ def test_the_message_lists_no_more_errors_than_asked():
 def test_rounding_is_no_difference_but_ten_times_the_tolerance_is(dtype):
     one = nd.ones(3, dtype=dtype)
     step = 10 * test_utils.get_rtol(dtype=dtype) + 10 * test_utils.get_atol(dtype=dtype)
-    assert test_utils.almost_equal(one, one.asnumpy() * (1 + np.finfo(dtype).eps))
-    assert not test_utils.almost_equal(one, one.asnumpy() + np.asarray(step, dtype))
+    test_utils.assert_almost_equal(one, one.asnumpy() * (1 + np.finfo(dtype).eps))
+    with pytest.raises(AssertionError):
+        test_utils.assert_almost_equal(one, one.asnumpy() + np.asarray(step, dtype))
+
+
+def test_almost_equal_compares_as_exactly_as_for_float64():
+    # recorded from MXNet 1.9.1
+    one = np.ones(3, "float32")
+    assert test_utils.almost_equal(one, one * np.float32(1 + 5e-6))
+    assert not test_utils.almost_equal(one, one * np.float32(1 + 5e-5))
 
 
 def test_integers_are_compared_exactly():
-    assert not test_utils.almost_equal(np.array([2**60]), np.array([2**60 + 1]))
+    with pytest.raises(AssertionError):
+        test_utils.assert_almost_equal(np.array([2**60]), np.array([2**60 + 1]))
 
 
 def test_unsigned_integers_do_not_wrap_around():

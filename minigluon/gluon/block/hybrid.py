@@ -11,7 +11,7 @@ from ...base import ArgumentError, MXNetError, ShapeError
 from ..parameter import DeferredInitializationError, Parameter
 from .block import Block
 from .nesting import NDArray, Symbol, flatten, regroup, tensors
-from .watched import WatchedGraph
+from .stepwise import InlinedGraph, StepwiseGraph
 
 
 class HybridBlock(Block):
@@ -49,6 +49,10 @@ class HybridBlock(Block):
         super().__setattr__(name, value)
         if isinstance(value, HybridBlock | Parameter):
             self._clear_cached_op()
+
+    def __getstate__(self) -> dict:
+        """What copying and pickling keep: the graph is compiled again at the next call."""
+        return {**self.__dict__, "_cached_op": None, "_own": None, "_arguments": None}
 
     def _clear_cached_op(self) -> None:
         """Forget the graph: something it was made of has changed."""
@@ -113,7 +117,19 @@ class HybridBlock(Block):
             )
         super().hybridize(active, **chosen, **kwargs)
 
-    def optimize_for(self, x: Any, *args: Any, backend: str | None = None, **kwargs: Any) -> None:
+    def optimize_for(
+        self,
+        x: Any,
+        *args: Any,
+        backend: str | None = None,
+        clear: bool = False,
+        static_alloc: bool = False,
+        static_shape: bool = False,
+        inline_limit: int = 2,
+        forward_bulk_size: int | None = None,
+        backward_bulk_size: int | None = None,
+        **kwargs: Any,
+    ) -> None:
         """Partition the graph for a backend; there is none, so this always raises."""
         if backend is None:
             raise ArgumentError(
@@ -128,7 +144,7 @@ class HybridBlock(Block):
         super().cast(dtype)
 
     def _hybrid_state(self) -> dict:
-        state: dict[str, Any] = {"hybridized": self._active}
+        state: dict[str, Any] = {"hybridized": bool(self._cached_graph), "active": self._active}
         if self._cached_graph:
             inputs, out = self._cached_graph
             state["in_format"], state["out_format"] = self._in_format, self._out_format
@@ -139,7 +155,7 @@ class HybridBlock(Block):
     def _restore_hybrid_state(self, described: dict) -> None:
         """Run as the saved block did; the graph comes from this block's own code."""
         self._clear_cached_op()
-        self._active = bool(described.get("hybridized"))
+        self._active = bool(described.get("active", described.get("hybridized")))
 
     # The graph ------------------------------------------------------------------------------
 
@@ -183,10 +199,13 @@ class HybridBlock(Block):
                 )
         self._argument_params = [(k, params[name]) for name, k in place.items()]
         self._plain = len(inputs) if all(form == 0 for form in self._in_format) else -1
-        if self._callback is None:
-            self._cached_op = nd.CachedOp(out, self._flags)
+        steps = StepwiseGraph(out, self._callback, self._monitor_all)
+        if self._callback is not None:
+            self._cached_op = steps
+        elif len(steps) <= dict(self._flags).get("inline_limit", 2):
+            self._cached_op = InlinedGraph(out, steps, self._flags)
         else:
-            self._cached_op = WatchedGraph(out, self._callback, self._monitor_all)
+            self._cached_op = nd.CachedOp(out, self._flags)
 
     def _call_cached_op(self, *args: Any) -> Any:
         """Run the graph: put inputs and parameters in the order it wants them, and call it."""

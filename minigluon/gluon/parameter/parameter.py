@@ -94,6 +94,15 @@ class Parameter:
     def __repr__(self) -> str:
         return f"Parameter {self.name} (shape={self.shape}, dtype={self.dtype})"
 
+    def __getstate__(self) -> dict:
+        """What copying and pickling keep: all but the trainer."""
+        return {**self.__dict__, "_trainer": None}
+
+    def __setstate__(self, state: dict) -> None:
+        self.__dict__.update(state)
+        if self._data is not None and self._grad is not None:
+            autograd.mark_variables(self._data, self._grad, self.grad_req)
+
     # What it is -----------------------------------------------------------------------------
 
     @property
@@ -255,7 +264,7 @@ class Parameter:
 
     def _init_impl(self, data: Any, contexts: list) -> None:
         """Hold copies of ``data`` on ``contexts``, with fresh gradients."""
-        self._data = [data.copyto(usable(ctx)) for ctx in contexts]
+        self._data = [data.copyto(ctx) for ctx in contexts]
         self._ctx_list = [array.context for array in self._data]
         self._deferred_init = ()
         self._init_grad()
@@ -541,10 +550,10 @@ class Parameter:
 
 
 def _contexts(ctx: Any) -> list:
-    """A list of contexts of what scripts pass as ``ctx``."""
+    """A list of contexts arrays can be made on, of what scripts pass as ``ctx``."""
     if ctx is None:
-        return [current_context()]
-    return [ctx] if isinstance(ctx, Context) else list(ctx)
+        ctx = current_context()
+    return [usable(ctx)] if isinstance(ctx, Context) else [usable(each) for each in ctx]
 
 
 class Constant(Parameter):

@@ -460,6 +460,24 @@ def test_model_file_restores_values_and_how_blocks_run(tmp_path):
     assert other(nd.ones((1, 2))).asnumpy().tolist() == [[2, 2]]
 
 
+def test_model_file_of_the_original_loads(tmp_path):
+    # the structure that MXNet 1.9.1 writes for this network; symbols and formats left out
+    child = {"orig_name": "k_dense0", "hybridized": False, "children": {}}
+    described = {
+        "orig_name": "k",
+        "hybridized": True,
+        "children": {"k_dense0": "0"},
+        "dense1": child,
+    }
+    (tmp_path / "net-model.json").write_text(json.dumps({"hybridsequential0": described}))
+    nd.save(str(tmp_path / "net-model.params"), {"0.weight": nd.ones((2, 2)), "0.bias": nd.ones(2)})
+    net = nn.HybridSequential()
+    net.add(nn.Dense(2))
+    net.load(str(tmp_path / "net"))
+    assert net._active
+    assert net(nd.ones((1, 2))).asnumpy().tolist() == [[3, 3]]
+
+
 def test_model_file_of_another_network_is_refused(tmp_path):
     Net().initialize()
     net = Net()

@@ -152,3 +152,14 @@ def test_wrong_number_of_inputs_is_a_value_error():
     block.initialize()
     with pytest.raises(ValueError, match="argument structure of HybridBlock does not match"):
         block(nd.ones((1, 2)), nd.ones((1, 2)))
+
+
+def test_module_checkpoint_of_the_original_gives_its_predictions(golden_folder):
+    files = nd.load(str(golden_folder / "mlp_io.params"))
+    block = SymbolBlock.imports(
+        str(golden_folder / "mlp-symbol.json"),
+        ["data", "softmax_label"],
+        str(golden_folder / "mlp-0002.params"),
+    )
+    out = block(files["data"], files["label"]).asnumpy()
+    np.testing.assert_allclose(out, files["softmax_output"].asnumpy(), atol=1e-6)

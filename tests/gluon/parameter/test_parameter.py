@@ -139,6 +139,23 @@ def test_data_on_another_context_is_an_error_naming_where_it_is():
         initialized().data(mx.cpu(3))
 
 
+def test_gpu_is_refused_before_anything_is_made():
+    parameter = Parameter("w", shape=(0, 3), allow_deferred_init=True)
+    with pytest.raises(mx.MXNetError, match="runs on the CPU"):
+        parameter.initialize(ctx=mx.gpu(0))
+    assert not parameter._deferred_init
+
+
+@pytest.mark.filterwarnings("ignore:gpu")
+def test_cpu_stands_in_for_a_gpu_when_asked_to(monkeypatch):
+    monkeypatch.setenv("MINIGLUON_GPU_AS_CPU", "1")
+    parameter = initialized(ctx=mx.gpu(1))
+    assert parameter.list_ctx() == [mx.cpu(1)]
+    assert parameter.data(mx.gpu(1)) is parameter.data(mx.cpu(1))
+    parameter._load_init(nd.zeros((2, 3)), mx.gpu(1))
+    assert parameter.data().sum().asscalar() == 0
+
+
 def test_reset_ctx_moves_data_and_gradient():
     parameter = initialized()
     parameter.reset_ctx(mx.cpu(1))
