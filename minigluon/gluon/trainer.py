@@ -52,7 +52,7 @@ class Trainer:
         self._contains_sparse_grad = any(p._grad_stype != "default" for p in self._params)
         self._param2idx = {p.name: i for i, p in enumerate(self._params)}
         for p in self._params:
-            _claim(p, self)
+            p._set_trainer(self)
         self._compression_params = compression_params
         self._contexts = self._check_contexts()
         self._init_optimizer(optimizer, dict(optimizer_params or {}))
@@ -321,16 +321,6 @@ def _as_list(params):
                 f"First argument must be a list or dict of Parameters, got list of {type(p)}."
             )
     return list(params)
-
-
-def _claim(parameter, trainer):
-    """Make a parameter's rows come from this trainer's store; only one can hold the true values."""
-    if parameter._stype != "default" and parameter._trainer is not None:
-        raise RuntimeError(
-            f"Failed to set the trainer for Parameter '{parameter.name}' because it was already "
-            "set. More than one trainers for a row_sparse Parameter is not supported."
-        )
-    parameter._trainer = trainer
 
 
 def _store_for_sparse_weights(wanted, on_store):

@@ -206,13 +206,16 @@ def _csr_of_coordinates(data: Any, coordinates: Any, shape: Any, dtype: Any) -> 
 def _sorted_csr(
     values: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, ...]
 ) -> Csr:
-    places, owner = np.unique(rows * shape[1] + columns, return_inverse=True)
-    summed = np.zeros(places.size, values.dtype)
-    np.add.at(summed, owner.reshape(-1), values)
-    rows, columns = np.divmod(places, max(shape[1], 1))
+    order = np.lexsort((columns, rows))
+    values, rows, columns = values[order], rows[order], columns[order]
+    first = np.ones(rows.size, np.bool_)  # where a place stands for the first time
+    first[1:] = (np.diff(rows) != 0) | (np.diff(columns) != 0)
+    if not first.all():
+        values = np.add.reduceat(values, np.flatnonzero(first), dtype=values.dtype)
+        rows, columns = rows[first], columns[first]
     indptr = np.zeros(shape[0] + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=shape[0]), out=indptr[1:])
-    return Csr(summed, columns, indptr, shape)
+    return Csr(values, columns, indptr, shape)
 
 
 def _csr_of_scipy(matrix: Any, dtype: Any) -> Csr:

@@ -129,8 +129,11 @@ def test_row_sparse_of_its_parts():
     ]
     assert sparse.row_sparse_array((np.zeros((0, 2)), []), shape=(4, 2)).dtype is np.float64
     for data, indices, shape in (
-        ([], [], (4, 2)), (np.zeros((0, 2)), [], None), ([[1, 2]], [1], (4, 3)), ([[1, 2]], [1], (4,)),
-    ):  # fmt: skip
+        ([], [], (4, 2)),
+        (np.zeros((0, 2)), [], None),
+        ([[1, 2]], [1], (4, 3)),
+        ([[1, 2]], [1], (4,)),
+    ):
         with pytest.raises(ValueError):
             sparse.row_sparse_array((data, indices), shape=shape)
 
