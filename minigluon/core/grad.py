@@ -14,6 +14,7 @@ from .graph import Entry, Node, by_age, substitute, topological, variable
 from .invoke import invoke, wrap
 from .op import Op, registry
 from .plan.emit import emit
+from .state import state
 from .trace import Expr, F
 
 
@@ -191,6 +192,7 @@ def sweep(
         return 0
     dead = _dead(order, unwanted) if unwanted else None
     reached: set[Node] = set()
+    quietly = state.quietly
     grads: dict[Node, Any] = {}  # a gradient, or a list of them for a node of several outputs
     for (node, k), seed in zip(heads, seeds, strict=True):
         _accumulate(grads, node, k, seed)
@@ -206,7 +208,7 @@ def sweep(
         entries = node.inputs
         run = node.pull
         if run is not None and dead is None and type(g) is np.ndarray and node.values is not None:
-            results = run(g, *node.values)
+            results = quietly(run, g, *node.values)
         else:
             wanted = tuple([e is not None and (not dead or e[0] not in dead) for e in entries])
             results = call.op.pull(call, node, g if call.outputs > 1 else [g], wanted)
@@ -256,7 +258,7 @@ def add(left: Any, right: Any) -> Any:
     if not _ADD:
         _ADD.append(registry["_grad_add"].call())
     types = (type(left), type(right))
-    return (_ADD[0].memo.get(types) or _ADD[0].kernel(types))(left, right)
+    return state.quietly(_ADD[0].memo.get(types) or _ADD[0].kernel(types), left, right)
 
 
 def pull(call: Call, node: Node, incoming: list[Any], wanted: tuple[bool, ...]) -> Any:
@@ -275,7 +277,7 @@ def pull(call: Call, node: Node, incoming: list[Any], wanted: tuple[bool, ...]) 
     run = call.pullbacks.get(key)
     if run is None:
         run = call.pullbacks[key] = call.gradient.pullback(wanted, key[1:])
-    return run(*arguments)
+    return state.quietly(run, *arguments)
 
 
 def released(name: str) -> MXNetError:

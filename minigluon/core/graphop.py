@@ -60,7 +60,7 @@ class GraphOp(Op):
             self.check(data)
             plan = self.plan(state.training, wanted, types)
         try:
-            results = plan.forward.run(*data)
+            results = state.quietly(plan.forward.run, *data)
         except MXNetError:
             raise
         except Exception as error:
@@ -93,7 +93,8 @@ class GraphOp(Op):
             raise released(call.op.name)
         plan, data, kept = node.values
         heads = [ZERO if g is None else g for g in incoming]
-        return plan.backward(tuple(map(type, heads))).run(*heads, *kept, *data)
+        run = plan.backward(tuple(map(type, heads))).run
+        return state.quietly(run, *heads, *kept, *data)
 
     @staticmethod
     def pull_recorded(call: Call, node: Any, incoming: list[Any], wanted: tuple[bool, ...]) -> Any:
@@ -155,7 +156,7 @@ def watch(
             continue
         inputs = [values[e].copy() for e in node.inputs if e is not None]
         if everything:
-            for name, x in zip(_watched_inputs(node), inputs, strict=False):
+            for name, x in zip(watched_inputs(node), inputs, strict=False):
                 callback(name, wrap(x.copy(), ctx))
         types = tuple(map(type, inputs))
         got = (node.call.memo.get(types) or node.call.kernel(types))(*inputs)
@@ -166,7 +167,7 @@ def watch(
                 callback(f"{node.name}_{names[k]}", wrap(result.copy(), ctx))
 
 
-def _watched_inputs(node: Node) -> list[str]:
+def watched_inputs(node: Node) -> list[str]:
     assert node.call is not None
     op = node.call.op
     if op.input_rule is None and (op.variadic or len(op.inputs) < 2):

@@ -45,7 +45,7 @@ def invoke(call: Call, inputs: Any, out: Any = None) -> Any:
         kernel = call.memo.get(types) or call.kernel(types)
         if out is not None:
             return run_into(call, kernel, inputs, types, data, out)
-        result = kernel(*data)
+        result = state.quietly(kernel, *data)
         if call.copies_view and type(result) is ndarray and result.base is not None:
             result = result.copy()
     except Exception as error:
@@ -118,14 +118,14 @@ def run_into(call: Call, kernel: Any, inputs: Any, types: Any, data: Any, out: A
     if len(outs) == 1 and type(first) is not ndarray:
         kernel = call.resolve(types, storage.STYPES[type(first)]).kernel
     if call.op.inplace and len(outs) == 1:
-        result = kernel(*data, out=first)
+        result = state.quietly(kernel, *data, out=first)
         if result is first:
             if state.recording:
                 recorded = record(call, inputs, types, data, result)
                 outs[0]._entry = None if recorded is None else (recorded, 0)
             return out
     else:
-        result = kernel(*data)
+        result = state.quietly(kernel, *data)
     results = result if type(result) is tuple else (result,)
     for x, r in zip(outs, results, strict=False):
         store(x, r)

@@ -10,6 +10,7 @@ from ..context import usable
 from .call import Call, intern
 from .invoke import invoke, store, wrap, wrap_many
 from .op import REQUIRED, Op, registry
+from .state import state
 
 
 class _Null:
@@ -201,7 +202,7 @@ def create(call: Call, ctx: Any, out: Any) -> Any:
     ctx = usable(ctx)
     with ctx:
         kernel = call.memo.get(()) or call.kernel(())
-        result = kernel()
+        result = state.quietly(kernel)
     if out is not None:
         store(out, result)
         return out

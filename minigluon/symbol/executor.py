@@ -127,7 +127,7 @@ class Executor:
         before = state.training
         state.training = is_train
         try:
-            results = plan.forward.run(*data)
+            results = state.quietly(plan.forward.run, *data)
         except MXNetError:
             raise
         except Exception as error:
@@ -209,7 +209,7 @@ class Executor:
         before = state.training
         state.training = is_train
         try:
-            grads = emitted.run(*heads, *kept, *data)
+            grads = state.quietly(emitted.run, *heads, *kept, *data)
         finally:
             state.training = before
         held = self.grad_arrays

@@ -8,7 +8,7 @@ from typing import Any
 from ... import ndarray as nd
 from ...autograd import is_recording, pause
 from ...core.graph import topological
-from ...core.graphop import _watched_inputs
+from ...core.graphop import watched_inputs
 from ...core.invoke import invoke
 
 
@@ -57,7 +57,7 @@ class StepwiseGraph:
         named = [f"{node.name}_{name}" for name in op.names_of_outputs(node.call.attrs)]
         shown = list(zip(named, outputs, strict=False))
         if self._monitor_all:
-            shown = [*zip(_watched_inputs(node), inputs, strict=False), *shown]
+            shown = [*zip(watched_inputs(node), inputs, strict=False), *shown]
         with pause():
             for name, array in shown:
                 self._callback(name, op.name, array)
