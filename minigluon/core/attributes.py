@@ -20,10 +20,13 @@ Text = str
 class AttributeType:
     """How to read one attribute: ``parse(value)`` gives a hashable value or raises ValueError."""
 
-    __slots__ = ("description", "optional", "parse")
+    __slots__ = ("description", "optional", "parse", "plain")
 
-    def __init__(self, description: str, parse: Callable[[Any], Any], optional: bool):
+    def __init__(
+        self, description: str, parse: Callable[[Any], Any], optional: bool, plain: Any = None
+    ):
         self.description, self.parse, self.optional = description, parse, optional
+        self.plain = plain  # values of just this type need no reading
 
     def read(self, op_name: str, name: str, value: Any) -> Any:
         """The value as the kernel wants it; raises ``AttributeValueError`` naming op and attribute."""
@@ -149,4 +152,5 @@ def attribute_type(annotation: str) -> AttributeType:
             optional,
         )
     description, parse = _PLAIN[base]
-    return AttributeType(description + (" or None" if optional else ""), parse, optional)
+    plain = {"int": int, "float": float, "bool": bool}.get(base)
+    return AttributeType(description + (" or None" if optional else ""), parse, optional, plain)

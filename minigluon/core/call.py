@@ -98,11 +98,8 @@ class Call:
     def _choose(self, types: tuple[type, ...], hint: str | None) -> Dispatch:
         op, attrs = self.op, self.attrs
         stypes = tuple([storage.STYPES.get(t, "default") for t in types])
-        for row in op.rows:
-            if not row.matches(stypes) or not (row.when is None or row.when(**attrs)):
-                continue
-            if hint is not None and row.outputs[0] != hint:
-                continue
+        row = op.choose(stypes, hint, attrs)
+        if row is not None:
             given = row.outputs
             if len(given) < self.outputs:
                 given = given * self.outputs
@@ -231,7 +228,7 @@ def intern(op: Op, key: tuple[Any, ...]) -> Call:
     for (name, (kind, _)), value in zip(op.attributes.items(), key, strict=True):
         if value is REQUIRED:
             raise missing_attribute(op, name)
-        attrs[name] = kind.read(op.name, name, value)
+        attrs[name] = value if type(value) is kind.plain else kind.read(op.name, name, value)
     normal = tuple([repr(v) if v == 0 else v for v in attrs.values()])  # 0.0 == -0.0 == False
     if len(op.calls) > CALLS_KEPT:
         op.calls.clear()

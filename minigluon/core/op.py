@@ -36,6 +36,11 @@ class Row:
         self.outputs = tuple(given.split())
         self.function, self.when, self.mode = function, when, mode
 
+    def looks_at(self) -> tuple[str, ...]:
+        """The names of the attributes that ``when`` takes by name."""
+        code = getattr(self.when, "__code__", None)
+        return () if code is None else code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
     def matches(self, stypes: tuple[str, ...]) -> bool:
         """Whether inputs of these storages are what the row is for."""
         n = len(self.inputs)
@@ -49,7 +54,7 @@ class Op:
 
     # fmt: off
     __slots__ = (
-        "__dict__", "__weakref__", "aliases", "attributes", "calls", "copies_view", "dense", "doc",
+        "__dict__", "__weakref__", "aliases", "attributes", "calls", "choices", "copies_view", "dense", "doc",
         "dtype_rule",
         "grad_rule", "grad_stype", "hidden_outputs", "hint", "injects", "input_rule", "inplace",
         "inputs", "mutates", "name", "optional", "output_names", "outputs", "rows", "scalar",
@@ -62,6 +67,7 @@ class Op:
         self.dense = function
         self.doc = inspect.cleandoc(function.__doc__ or "")
         self.calls: dict[Any, Call] = {}
+        self.choices: dict[Any, Row | None] = {}
         self.rows: list[Row] = []
         self.shape_rule: Any = None
         self.dtype_rule: Any = None
@@ -155,6 +161,32 @@ class Op:
             return self.grad
         self.grad_rule = rule
         return rule
+
+    def choose(
+        self, stypes: tuple[str, ...], hint: str | None, attrs: dict[str, Any]
+    ) -> Row | None:
+        """The first row for inputs of these storages that gives the storage asked for, if any.
+
+        Remembered per operator, so that attributes no row looks at (a learning rate that changes
+        with every step) do not have the rows read again.
+        """
+        seen = {n for row in self.rows for n in row.looks_at() if n in attrs}
+        key = (stypes, hint, *[repr(attrs[n]) for n in sorted(seen)])
+        try:
+            return self.choices[key]
+        except KeyError:
+            pass
+        chosen = None
+        for row in self.rows:
+            if not row.matches(stypes) or not (row.when is None or row.when(**attrs)):
+                continue
+            if hint is None or row.outputs[0] == hint:
+                chosen = row
+                break
+        if len(self.choices) > 1024:
+            self.choices.clear()
+        self.choices[key] = chosen
+        return chosen
 
     # ---- how gradients are had (core.grad fills these in; graphs have their own)
 
