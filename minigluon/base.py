@@ -45,11 +45,7 @@ class NotImplementedForSymbol(MXNetError):
         self.args = tuple(str(type(a)) for a in args)
 
     def __str__(self) -> str:
-        also = f' (namely operator "{self.alias}")' if self.alias else ""
-        return (
-            f"Function {self.function}{also} is not implemented for Symbol "
-            "and only available in NDArray."
-        )
+        return f"{_called(self)} is not implemented for Symbol and only available in NDArray."
 
 
 class NotSupportedForSparseNDArray(MXNetError):
@@ -62,11 +58,17 @@ class NotSupportedForSparseNDArray(MXNetError):
         self.args = tuple(str(type(a)) for a in args)
 
     def __str__(self) -> str:
-        also = f' (namely operator "{self.alias}")' if self.alias else ""
-        return (
-            f"Function {self.function}{also} is not supported for SparseNDArray "
-            "and only available in NDArray."
-        )
+        return f"{_called(self)} is not supported for SparseNDArray and only available in NDArray."
+
+
+def _called(error) -> str:
+    """``Function reshape with arguments (<class 'tuple'>)``: what was asked for, in MXNet's words."""
+    text = f"Function {error.function}"
+    if error.alias:
+        text += f' (namely operator "{error.alias}")'
+    if error.args:
+        text += f" with arguments ({', '.join(error.args)})"
+    return text
 
 
 class StorageFallbackWarning(UserWarning):
@@ -92,19 +94,19 @@ _with_numpy_scalars()
 def attribute_to_string(value: object) -> str:
     """The text an attribute has in a symbol file: ``True``, ``2``, ``(1, 2)``, ``None``.
 
-    Floats that are whole numbers are written without a fraction, as MXNet does.
+    It is the text Python gives the value; a list keeps its brackets, as in MXNet.
 
     Examples
     --------
-    >>> attribute_to_string(2.0), attribute_to_string([1, 2]), attribute_to_string(True)
-    ('2', '(1, 2)', 'True')
+    >>> attribute_to_string(2.0), attribute_to_string((1, 2)), attribute_to_string(True)
+    ('2.0', '(1, 2)', 'True')
     """
     if isinstance(value, str):
         return value
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
     if isinstance(value, list | tuple):
         inner = ", ".join(attribute_to_string(v) for v in value)
+        if isinstance(value, list):
+            return f"[{inner}]"
         return f"({inner},)" if len(value) == 1 else f"({inner})"
     name = getattr(value, "__name__", None)
     return name if isinstance(value, type) and name else str(value)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import weakref
+from functools import lru_cache
+from math import prod
 from collections.abc import Sequence
 from typing import Any
 
@@ -36,7 +38,7 @@ def mark(array: Any, grad: Any, grad_req: str) -> None:
             f"  expected  one of {', '.join(GRAD_REQS)}\n  fix       attach_grad('write')"
         )
     array._grad, array._grad_req, array._fresh = grad, grad_req, False
-    array._entry = (Leaf(array, grad, grad_req), 0)
+    array._entry = None if grad_req == "null" else (Leaf(array, grad, grad_req), 0)
 
 
 class GradReqError(MXNetError, KeyError, ValueError):
@@ -61,6 +63,20 @@ def entries_of(heads: Sequence[Any]) -> list[Entry]:
     return entries
 
 
+@lru_cache(maxsize=256)
+def _small_ones(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    ones = np.ones(shape, dtype)
+    ones.flags.writeable = False
+    return ones
+
+
+def _ones(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Ones to start a sweep with, kept for the next one when they are few: losses are."""
+    if prod(shape) <= 64:
+        return _small_ones(shape, dtype)
+    return np.ones(shape, dtype)
+
+
 def seeds_for(heads: Sequence[Any], head_grads: Sequence[Any] | None) -> list[Any]:
     """The storages of the head gradients; ones where none is given."""
     if head_grads is not None and len(head_grads) != len(heads):
@@ -70,7 +86,7 @@ def seeds_for(heads: Sequence[Any], head_grads: Sequence[Any] | None) -> list[An
         given = None if head_grads is None else head_grads[k]
         data = head._data
         if given is None:
-            seeds.append(np.ones(data.shape, data.dtype))
+            seeds.append(_ones(data.shape, data.dtype))
             continue
         if given.shape != data.shape:
             raise ShapeError(
@@ -90,17 +106,13 @@ def backward(heads: Sequence[Any], head_grads: Sequence[Any] | None, retain: boo
     """Write the gradients of the heads into the leaves they were computed from."""
     entries = entries_of(heads)
     seeds = seeds_for(heads, head_grads)
-    if not core_grad.sweep(entries, seeds, _deliver, retain, _wants):
+    if not core_grad.sweep(entries, seeds, _deliver, retain):
         raise MXNetError(
             "There are no inputs in computation graph that require gradients.\n"
             "  received  heads none of whose inputs has a gradient attached\n"
             "  expected  at least one array with attach_grad() and grad_req other than null\n"
             "  fix       call x.attach_grad() before recording"
         )
-
-
-def _wants(node: Node) -> bool:
-    return type(node) is Leaf and node.grad_req != "null"
 
 
 def _deliver(leaf: Any, value: Any) -> None:
@@ -149,7 +161,7 @@ def gradients(
         got: dict[Node, Any] = {}
         asked = set(wanted)
         seeds = seeds_for(heads, head_grads)
-        core_grad.sweep(entries, seeds, got.__setitem__, retain, lambda n: n in asked)
+        core_grad.sweep(entries, seeds, got.__setitem__, retain, asked)
         found = {node: wrap(_whole(value, node), None) for node, value in got.items()}
     below = set(by_age(entries)) if len(found) < len(wanted) else set()
     for v, n in zip(variables, wanted, strict=True):

@@ -7,6 +7,8 @@ import numbers
 from collections.abc import Callable
 from typing import Any, Literal, get_args, get_origin
 
+import numpy as np
+
 from ..base import AttributeValueError
 from ..dtypes import as_dtype
 
@@ -69,6 +71,8 @@ def _parse_scalar(value: Any) -> float | int:
     if isinstance(value, numbers.Integral):
         return int(value)
     if isinstance(value, str):
+        if value in ("True", "False"):
+            return int(value == "True")
         try:
             return int(value)
         except ValueError:
@@ -84,7 +88,7 @@ def _parse_bool(value: Any) -> bool:
         if lowered in ("false", "0"):
             return False
         raise ValueError("not a truth value")
-    if isinstance(value, numbers.Integral) or type(value).__name__ == "bool_":
+    if isinstance(value, numbers.Integral | np.bool_):
         return bool(value)
     raise TypeError("not a truth value")
 

@@ -120,6 +120,9 @@ class Call:
 
     def _bind(self, function: Any) -> Callable[..., Any]:
         """The function with the attributes filled in, and what it asks to be handed."""
+        if function is self.op.dense and self.op.preparer is not None:
+            prepared: Callable[..., Any] = self.op.preparer(**self.attrs)
+            return prepared
         function = getattr(function, "entry", function)
         wants = self.op.injects if function is self.op.dense else _injections(function)
         dynamic = [n for n in wants if n != "out"]

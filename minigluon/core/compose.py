@@ -7,7 +7,7 @@ from typing import Any
 from ..attribute import current as current_scope
 from ..base import attribute_to_string
 from ..name import current as current_names
-from .call import intern
+from .call import Call, intern
 from .explain import ArgumentTypeError, missing_attribute, unknown_attribute
 from .graph import Entry, Node
 from .op import REQUIRED, Op
@@ -33,47 +33,60 @@ def compose(
     """A Symbol for an operator on Symbols; inputs that are not given become variables."""
     from .namespace import NULL
 
+    arrays = list(inputs)
+    user: dict[str, str] = {}
+    by_name: dict[str, Any] = {}
+    for key, value in extra.items():
+        if key == op.variadic:
+            arrays.extend(value if isinstance(value, list | tuple) else [value])
+        elif hasattr(value, "_entries"):
+            by_name[key] = value
+        elif key != "num_args":
+            user[key] = attribute_to_string(value)
+    if len(arrays) == 1 and isinstance(arrays[0], list | tuple):
+        arrays = list(arrays[0])
+    user = current_scope().get({**user, **(attr or {})})
     texts: dict[str, str] = {}
     values = []
     for attribute, (_, default) in op.attributes.items():
-        value = given.get(attribute, NULL)
+        value = user.pop(attribute, given.get(attribute, NULL))
         if value is NULL:
             if default is REQUIRED:
                 raise missing_attribute(op, attribute)
             values.append(default)
         else:
             values.append(value)
-            if value is not None:
-                texts[attribute] = attribute_to_string(value)
+            texts[attribute] = attribute_to_string(value)
     call = intern(op, tuple(values))
-    arrays = list(inputs)
-    user: dict[str, str] = {}
-    by_name: dict[str, Any] = {}
-    for key, value in extra.items():
-        if key == "num_args":
-            continue
-        if hasattr(value, "_entries"):
-            by_name[key] = value
-        elif key == op.variadic and isinstance(value, list | tuple):
-            arrays.extend(value)
-        elif key in HIDDEN:
-            user[key] = attribute_to_string(value)
-        elif key.startswith("__") and key.endswith("__"):
-            user[key] = attribute_to_string(value)
-        elif key == "ctx" and not op.inputs:
-            texts[key] = attribute_to_string(value)
-        elif op.attributes or value is not None:
-            raise unknown_attribute(op, key)
-    if len(arrays) == 1 and isinstance(arrays[0], list | tuple):
-        arrays = list(arrays[0])
+    _refuse_unknown(op, user)
     if op.variadic:
         texts["num_args"] = str(len(arrays))
     name = current_names().get(name, hint.lower())
-    attrs = {**hide(current_scope().get({**user, **(attr or {})})), **texts}
+    attrs = {**hide(user), **texts}
     names = op.names_of_inputs(call.attrs, len(arrays))
     entries = _entries(op, arrays, by_name, names, name, attrs)
     node = Node(call, tuple(entries), name, attrs or None)
     return wrap_entries[0](tuple([(node, k) for k in range(call.visible)]))
+
+
+def _refuse_unknown(op: Op, user: dict[str, str]) -> None:
+    """Operators with attributes take no others, but for those any symbol may carry.
+
+    Operators without attributes carry whatever they are given, as in MXNet.
+    """
+    if not op.attributes:
+        return
+    for key in user:
+        underscored = key.startswith("__") and key.endswith("__")
+        if not underscored and key not in HIDDEN and not (key == "ctx" and not op.inputs):
+            raise unknown_attribute(op, key)
+
+
+def with_attributes(call: Call, texts: dict[str, str]) -> Call:
+    """The Call with some of its attributes read from text again."""
+    _refuse_unknown(call.op, texts)
+    changed = {**call.attrs, **{k: v for k, v in texts.items() if k in call.op.attributes}}
+    return intern(call.op, tuple(changed.values()))
 
 
 def hide(attrs: dict[str, str]) -> dict[str, str]:
@@ -109,13 +122,11 @@ def _entries(
                 "  fix       make it one: mx.sym.Variable('name')"
             )
         if len(found) != 1:
-            if op.variadic and len(names) == 1:
-                entries.extend(found)
-                continue
             raise ArgumentTypeError(
                 f"{op.name}: {formal} is a group of {len(found)} symbols.\n"
                 f"  received  outputs {', '.join(given.list_outputs())}\n"
-                f"  expected  one output\n  fix       choose one: symbol[0]"
+                "  expected  one output\n  fix       choose one, as in symbol[0], or pass them one "
+                "by one, as in *symbol"
             )
         entries.append(found[0])
     for key in by_name:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import storage
-from ..base import AttributeValueError, DTypeError, MXNetError, ShapeError, attribute_to_string
+from ..base import (
+    AttributeValueError,
+    DTypeError,
+    MXNetError,
+    ShapeError,
+    StorageError,
+    attribute_to_string,
+)
 
 if TYPE_CHECKING:
     from .call import Call
@@ -53,7 +60,9 @@ def explain(call: Call, inputs: Any, error: Exception) -> Exception:
                 f"  fix       wrap it: mx.nd.array(...)"
             )
         data.append(x._data)
-    if isinstance(error, MXNetError):
+    if isinstance(error, MXNetError) and (
+        "\n  received" in str(error) or type(error) not in _PLAIN
+    ):
         return error
     missing = len([n for n in names if n not in op.optional]) - len(data)
     if missing > 0 and not op.variadic:
@@ -65,12 +74,28 @@ def explain(call: Call, inputs: Any, error: Exception) -> Exception:
     if isinstance(inferred, MXNetError):
         inferred.__cause__ = error
         return inferred
+    purpose = op.doc.partition("\n")[0]
+    expected = f"  expected  inputs that {op.name} is defined for: {purpose}\n"
+    if isinstance(error, MXNetError):
+        return type(error)(
+            f"{_titled(op, error)}\n  received  {received(call, data)}\n"
+            f"{expected}  fix       see the documentation: help(mx.nd.{op.name})"
+        )
     kind = ShapeError if isinstance(error, ValueError | IndexError) else MXNetError
     return kind(
         f"{op.name}: the inputs cannot be computed with.\n  received  {received(call, data)}\n"
-        f"  expected  inputs that {op.name} is defined for: {op.doc.splitlines()[0] if op.doc else ''}\n"
-        f"  fix       {type(error).__name__}: {error}"
+        f"{expected}  fix       {type(error).__name__}: {error}"
     )
+
+
+#: errors whose only argument is their message, which may be completed
+_PLAIN = (MXNetError, ShapeError, DTypeError, StorageError, AttributeValueError)
+
+
+def _titled(op: Op, error: Exception) -> str:
+    """The message with the operator's name in front."""
+    text = str(error)
+    return text if text.startswith(op.name) else f"{op.name}: {text}"
 
 
 def _what_rules_say(call: Call, data: Any) -> Any:
@@ -80,9 +105,10 @@ def _what_rules_say(call: Call, data: Any) -> Any:
     try:
         check_shapes(call, [d.shape for d in data])
     except MXNetError as error:
-        return type(error)(
-            f"{error}".replace("  expected", f"  received  {received(call, data)}\n  expected", 1)
-        )
+        text = _titled(call.op, error)
+        if "\n  received" not in text:
+            text = text.replace("\n  expected", f"\n  received  {received(call, data)}\n  expected", 1)
+        return type(error)(text)
     except Exception:
         return None  # the rule itself could not cope; the first failure is what is told
     return None

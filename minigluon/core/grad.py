@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -177,66 +178,77 @@ def symbolic(
 
 
 def sweep(
-    heads: Sequence[Entry], seeds: Sequence[Any], sink: Callable[[Node, Any], None],
-    keep_values: bool, is_wanted: Callable[[Node], bool],
-) -> int:  # fmt: skip
-    """Run the tape backwards on storages, handing each wanted leaf its gradient.
+    heads: Sequence[Entry],
+    seeds: Sequence[Any],
+    sink: Callable[[Node, Any], None],
+    keep_values: bool,
+    wanted: set[Node] | None = None,
+) -> int:
+    """Run the tape backwards on storages, handing each leaf its gradient.
 
-    Leaves that the heads depend on only through what has gradient zero get zeros.
-    The number of wanted leaves there are. Raises ``MXNetError`` for an operator without gradient.
+    The youngest node goes first, so every node has all its gradients when its turn comes.
+    ``wanted`` limits the sweep to some leaves. Leaves that the heads depend on only through what
+    has gradient zero get zeros. The number of leaves reached is returned. Raises ``MXNetError`` for
+    an operator without gradient.
     """
-    order = by_age(heads)
-    leaves = [node for node in order if node.call is None]
-    unwanted = [node for node in leaves if not is_wanted(node)]
-    if len(unwanted) == len(leaves):
-        return 0
-    dead = _dead(order, unwanted) if unwanted else None
-    reached: set[Node] = set()
-    quietly = state.quietly
+    live = None if wanted is None else _live(heads, wanted)
+    quietly, array = state.quietly, np.ndarray
     grads: dict[Node, Any] = {}  # a gradient, or a list of them for a node of several outputs
+    waiting: list[tuple[int, Node]] = []
+    flat: list[Node] = []  # what would have got a gradient of zero
+    reached: set[Node] = set()
     for (node, k), seed in zip(heads, seeds, strict=True):
-        _accumulate(grads, node, k, seed)
-    for node in reversed(order):
-        g = grads.pop(node, None)
-        if g is None or (dead is not None and node in dead):
-            continue
-        call = node.call
-        if call is None:
+        if live is None or node in live:
+            if node not in grads:
+                heappush(waiting, (-node.number, node))
+            _accumulate(grads, node, k, seed)
+    while waiting:
+        node = heappop(waiting)[1]
+        g = grads.pop(node)
+        run = node.pull
+        entries = node.inputs
+        if run is not None and live is None and type(g) is array and node.values is not None:
+            results = quietly(run, g, *node.values)
+        elif node.call is None:
             sink(node, g)
             reached.add(node)
             continue
-        entries = node.inputs
-        run = node.pull
-        if run is not None and dead is None and type(g) is np.ndarray and node.values is not None:
-            results = quietly(run, g, *node.values)
         else:
-            wanted = tuple([e is not None and (not dead or e[0] not in dead) for e in entries])
-            results = call.op.pull(call, node, g if call.outputs > 1 else [g], wanted)
+            call = node.call
+            mask = tuple([e is not None and (live is None or e[0] in live) for e in entries])
+            results = call.op.pull(call, node, g if call.outputs > 1 else [g], mask)
         if not keep_values:
             node.values = None
-        for entry, got in zip(entries, results, strict=False):
-            if got is None or entry is None:
+        for entry, got in zip(entries, results):  # noqa: B905  (strict costs in the loop)
+            if entry is None:
                 continue
             source, k = entry
-            if source in grads or (source.call is not None and source.call.outputs > 1):
+            if got is None:
+                flat.append(source)
+            elif live is not None and source not in live:
+                continue
+            elif source in grads:
                 _accumulate(grads, source, k, got)
             else:
-                grads[source] = got
-    wanted_leaves = len(leaves) - len(unwanted)
-    if len(reached) < wanted_leaves:
-        for node in leaves:
-            if node not in reached and (dead is None or node not in dead):
-                sink(node, ZERO)
-    return wanted_leaves
+                heappush(waiting, (-source.number, source))
+                if source.call is None or source.call.outputs == 1:
+                    grads[source] = got
+                else:
+                    _accumulate(grads, source, k, got)
+    for node in by_age([(n, 0) for n in flat]) if flat else ():
+        if node.call is None and node not in reached and (live is None or node in live):
+            sink(node, ZERO)
+            reached.add(node)
+    return len(reached)
 
 
-def _dead(order: list[Node], unwanted: list[Node]) -> set[Node]:
-    """The nodes no gradient has to reach: unwanted leaves and what depends on nothing else."""
-    dead = set(unwanted)
-    for node in order:
-        if node.call is not None and all(e is None or e[0] in dead for e in node.inputs):
-            dead.add(node)
-    return dead
+def _live(heads: Sequence[Entry], wanted: set[Node]) -> set[Node]:
+    """The wanted nodes and all that depend on them."""
+    live = set(wanted)
+    for node in by_age(heads):
+        if any(e is not None and e[0] in live for e in node.inputs):
+            live.add(node)
+    return live
 
 
 def _accumulate(grads: dict[Node, Any], node: Node, k: int, value: Any) -> None:

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from .call import Call
 
 
-_numbers = count()
+#: the ages of nodes
+numbers = count()
 
 
 class Node:
@@ -35,10 +36,10 @@ class Node:
         self.call, self.inputs, self.name, self.values = call, inputs, name, values
         self.attrs: dict[str, str] | None = attrs
         self.pull: Any = None
-        self.number = next(_numbers)
+        self.number = next(numbers)
 
     def __repr__(self) -> str:
-        return f"<Node {self.call.op.name if self.call else 'variable'} {self.name}>"
+        return f"<Node {self.call.op.name if self.call else 'variable'} {getattr(self, 'name', '')}>"
 
 
 #: one output of a node

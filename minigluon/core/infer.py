@@ -91,7 +91,11 @@ def broadcast(*shapes: Any) -> Any:
         dims = [s[k - rank + len(s)] for s in shapes if k - rank + len(s) >= 0]
         fixed = {d for d in dims if d is not UNKNOWN and d != 1}
         if len(fixed) > 1:
-            raise ShapeError(f"shapes {', '.join(map(str, shapes))} do not broadcast")
+            raise ShapeError(
+                f"shapes {' and '.join(map(str, shapes))} do not broadcast together.\n"
+                "  expected  lengths that are equal or 1, counted from the last axis\n"
+                "  fix       reshape one of them, or add an axis with expand_dims"
+            )
         if fixed:
             result.append(fixed.pop())
         else:
@@ -191,14 +195,13 @@ def _contradiction(node: Any, where: tuple[str, int], old: Any, new: Any) -> Sha
     call = node.call
     names = call.op.names_of_inputs(call.attrs, len(node.inputs))
     what = names[where[1]] if where[0] == "in" and where[1] < len(names) else "output"
-    title = f"Error in operator {node.name}: " if node.name else ""
     variable = ""
     if where[0] == "in" and node.inputs[where[1]] is not None:
         source = node.inputs[where[1]][0]
         if source.call is None and source.name and source.name != what:
             variable = f" ({source.name})"
     return ShapeError(
-        f"{title}{call.op.name}: {what}{variable} has the wrong shape: Shape inconsistent, "
+        f"{call.op.name}: {what}{variable} has the wrong shape: Shape inconsistent, "
         f"Provided = {_shown(old)}, inferred shape={_shown(new)}.\n"
         f"  expected  {what} {new}, which follows from the other shapes and the attributes\n"
         f"  fix       give {what} that shape, or change the attribute it follows from"
@@ -276,13 +279,26 @@ def apply_rule(node: Any, inputs: list[Any], outputs: list[Any], kind: str) -> b
     except Unsettled:
         pass
     except MXNetError as error:
-        if node.name and node.name not in str(error):
-            raise type(error)(f"Error in operator {node.name}: {error}") from error
-        raise
+        if not node.name or str(error).startswith("Error in operator"):
+            raise
+        raise type(error)(_in_graph(node, inputs, str(error))) from error
     except (TypeError, IndexError):
         if kind == "shape" and all(known(s) for s in inputs):
             raise
     return bool(facts.changed)
+
+
+def _in_graph(node: Node, inputs: list[Any], message: str) -> str:
+    """A message about a node of a graph: with its name, its operator and what came in."""
+    call = node.call
+    assert call is not None
+    if not message.startswith(call.op.name):
+        message = f"{call.op.name}: {message}"
+    if "\n  received" not in message and "\n  expected" in message:
+        names = call.op.names_of_inputs(call.attrs, len(inputs))
+        shown = ", ".join(f"{n} {'?' if x is None else x}" for n, x in zip(names, inputs, strict=False))
+        message = message.replace("\n  expected", f"\n  received  {shown}\n  expected", 1)
+    return f"Error in operator {node.name}: {message}"
 
 
 def check_shapes(call: Call, shapes: Sequence[tuple[int, ...]]) -> None:

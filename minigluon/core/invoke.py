@@ -10,7 +10,7 @@ from .. import storage
 from ..base import ShapeError
 from .call import Call
 from .explain import explain, mixed_dtypes, recorded_write
-from .graph import Node
+from .graph import Node, numbers
 from .state import state
 
 new = object.__new__
@@ -46,7 +46,8 @@ def invoke(call: Call, inputs: Any, out: Any = None) -> Any:
         if out is not None:
             return run_into(call, kernel, inputs, types, data, out)
         result = state.quietly(kernel, *data)
-        if call.copies_view and type(result) is ndarray and result.base is not None:
+        shares = call.copies_view and type(result) is ndarray
+        if shares and (result.base is not None or result is data[0]):
             result = result.copy()
     except Exception as error:
         raise explain(call, inputs, error) from error
@@ -99,8 +100,10 @@ def record(call: Call, inputs: Any, types: Any, data: Any, result: Any) -> Node 
         return None
     key = types if not missing else (types, tuple([e is None for e in entries]))
     keep, pull = call.recorders.get(key) or call.recorder(key, entries, types, result)
-    node = Node(call, entries, "", None, keep(data, result))
-    node.pull = pull
+    node = new(Node)  # what the tape does not read stays unset: 0.25 us less than Node(...)
+    node.call, node.inputs, node.pull = call, entries, pull
+    node.values = keep(data, result)
+    node.number = next(numbers)
     return node
 
 

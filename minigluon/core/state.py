@@ -22,6 +22,8 @@ class ThreadState(threading.local):
 
     recording = False
     training = False
+    #: whether shapes are numpy's, in which () and (0, 3) are known (``mx.util.np_shape``)
+    np_shape = False
 
     def __init__(self) -> None:
         context = contextvars.copy_context()

@@ -73,7 +73,7 @@ def _not_array_like(source: Any) -> TypeError:
 def _full_shape(shape: Any, what: str) -> tuple[int, ...]:
     """The shape, which has to be known completely unless numpy shapes are switched on."""
     shape = as_shape(shape)
-    if (not shape or 0 in shape) and not getattr(state, "np_shape", False):
+    if (not shape or 0 in shape) and not state.np_shape:
         raise ShapeError(
             f"{what}: the shape is not known completely.\n  received  shape={shape}\n"
             "  expected  one or more dimensions of at least 1: 0 means unknown in MXNet\n"
@@ -435,7 +435,7 @@ def save(fname: str, data: Any) -> None:
         raise _NotSavable(
             "data needs to either be a NDArray, dict of str, NDArray pairs or a list of NDarrays."
         )
-    serialize.write_file(fname, serialize.dumps(content, getattr(state, "np_shape", False)))
+    serialize.write_file(fname, serialize.dumps(content, state.np_shape))
 
 
 class _NotSavable(TypeError, ValueError):
@@ -455,7 +455,7 @@ def load_frombuffer(buf: bytes | str) -> Any:
         buf = buf.encode("latin-1", "replace")
     if not isinstance(buf, bytes | bytearray | memoryview):
         raise TypeError("buf required to be a string or bytes")
-    loaded = serialize.loads(buf, getattr(state, "np_shape", False))
+    loaded = serialize.loads(buf, state.np_shape)
     cpu = Context("cpu", 0)
     pairs = [(name, _loaded(data, cpu)) for name, data, _ in loaded]
     if pairs and pairs[0][0] is not None:

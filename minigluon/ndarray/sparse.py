@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -132,7 +133,7 @@ def zeros(
     if unknown:
         raise MXNetError(f"sparse.zeros: Cannot find argument '{unknown[0]}'")
     if stype not in storage.TYPES:
-        raise ValueError(f"unknown storage type{stype}")
+        raise _unknown_stype("zeros", stype, storage.TYPES)
     shape = as_shape(shape)
     if stype == "csr" and len(shape) != 2:
         raise _needs_two_dimensions(shape)
@@ -143,8 +144,16 @@ def zeros(
 def empty(stype: str, shape: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
     """A sparse array that stores nothing yet; the same as ``zeros``."""
     if stype not in ("csr", "row_sparse"):
-        raise StorageError(f"unknown stype : {stype}")
+        raise _unknown_stype("empty", stype, ("csr", "row_sparse"))
     return zeros(stype, shape, ctx, dtype)
+
+
+def _unknown_stype(what: str, stype: Any, expected: Iterable[str]) -> StorageError:
+    words = ", ".join(map(repr, expected))
+    return StorageError(
+        f"{what}: unknown storage type {stype!r}.\n  received  stype={stype!r}\n"
+        f"  expected  one of {words}\n  fix       pass one of these"
+    )
 
 
 def retain(

@@ -119,7 +119,7 @@ class BaseSparseNDArray(NDArray):
                 return False
             if other.stype not in ("default", self.stype):
                 raise TypeError(f"copyto does not support destination NDArray stype {other.stype}")
-                other._refuse_recorded_write("copyto")
+            other._refuse_recorded_write("copyto")
             with np.errstate(all="ignore"):
                 store(other, self._data)
             return other

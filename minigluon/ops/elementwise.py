@@ -324,6 +324,7 @@ _TABLE = {
 for _name, _row in _TABLE.items():
     declare(_name, _row)
 
+registry["make_loss"].output_names = ("loss",)
 _zeros = registry["zeros_like"]
 
 

@@ -723,7 +723,10 @@ def _(F, g, data, indices, *, out, shape):
 
 @op()
 def batch_take(a, indices, *, out=None):
-    """``a[i, indices[i]]`` for each row i, places outside moved to the nearest end."""
+    """``a[i, indices[i]]`` for each row i, places outside moved to the nearest end.
+
+    As in MXNet it has no gradient; `pick` does the same and has one.
+    """
     places = within(indices, a.shape[1], "clip", "batch_take").reshape(-1)
     return _filled(a[np.arange(a.shape[0]), places].reshape(indices.shape), out)
 
@@ -734,11 +737,6 @@ def _(s):
 
 
 batch_take.dtype(_follows_first)
-
-
-@batch_take.grad
-def _(F, g, a, indices, *, out):
-    return F._pick_grad(g, a, indices, axis=1), None
 
 
 # ---- where

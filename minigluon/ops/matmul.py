@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.infer import UNKNOWN, UNKNOWN_SHAPE, UnknownShape, known, prod
 from ..core.op import op
-from ..kernels import csr_dot
+from ..kernels import csr, csr_dot, row_sparse
 
 _HALF = np.dtype(np.float16)
 
@@ -126,8 +126,8 @@ def _transposed(transpose_a, transpose_b, **_):
     return transpose_a and not transpose_b
 
 
-def _left_plain(transpose_a, **_):
-    return not transpose_a
+def _right_transposed(transpose_a, transpose_b, **_):
+    return transpose_b and not transpose_a
 
 
 @dot.kernel("csr default -> default", when=_plain)
@@ -157,8 +157,6 @@ def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype, out=None):
 
 @dot.kernel("csr row_sparse -> default", when=_transposed)
 def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype, out=None):
-    from ..kernels import row_sparse
-
     return row_sparse.densify(csr_dot.dot_transposed_rows(lhs, rhs))
 
 
@@ -172,16 +170,14 @@ def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype, out=None):
     return csr_dot.dense_dot(lhs, rhs)
 
 
-@dot.kernel("default csr -> default", when=lambda transpose_a, transpose_b, **_: transpose_b)
+@dot.kernel("default csr -> csr", when=_right_transposed)
 def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype, out=None):
-    return csr_dot.dense_dot_transposed(lhs.T if transpose_a else lhs, rhs)
+    return csr.from_dense(csr_dot.dense_dot_transposed(lhs, rhs))
 
 
-@dot.kernel("default csr -> csr", when=lambda transpose_a, transpose_b, **_: transpose_b)
+@dot.kernel("default csr -> default", when=_right_transposed)
 def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype, out=None):
-    from .. import storage
-
-    return storage.to_csr(csr_dot.dense_dot_transposed(lhs.T if transpose_a else lhs, rhs))
+    return csr_dot.dense_dot_transposed(lhs, rhs)
 
 
 @op(shape_only=("lhs",))

@@ -70,6 +70,8 @@ def put(value: Any, dtype: Any, out: Any) -> Any:
 
 def add_up(data, axes, keepdims, out=None):
     """The sum over axes in the dtype of ``data``; float16 is added up in float32."""
+    if data.dtype.char in "fd":  # comparing characters: 0.03 us, comparing dtypes 0.2
+        return np.add.reduce(data, axis=axes, keepdims=keepdims, out=out)
     if data.dtype == np.float16:
         total = np.add.reduce(data, axis=axes, dtype=np.float32, keepdims=keepdims)
         return put(total, data.dtype, out)
@@ -77,6 +79,9 @@ def add_up(data, axes, keepdims, out=None):
 
 
 def _mean(data, axes, keepdims, out=None):
+    if data.dtype.char in "fd":
+        total = np.add.reduce(data, axis=axes, keepdims=keepdims)
+        return np.divide(total, data.dtype.type(_count(data.shape, axes)), out=out)
     dtype = data.dtype if data.dtype.kind == "f" else np.dtype(np.float32)
     wide = dtype if dtype.itemsize > 2 else np.float32
     if data.dtype.kind != "f":
@@ -206,7 +211,7 @@ def _spread_reduced(
     """``data``, a reduction of ``like`` over these axes, repeated to its shape."""
     if out is None:
         out = np.empty(like.shape, data.dtype)
-    out[...] = opened(data, like.shape, axis, exclude)
+    out[...] = data.reshape(_kept_and_count(like.shape, axis, exclude)[0])
     return out
 
 
@@ -234,11 +239,17 @@ def _spread_mean(
     out=None,
 ):  # fmt: skip
     """``data``, a mean of ``like`` over these axes, shared among the elements it is of."""
-    count = _count(like.shape, axes_of(len(like.shape), axis, exclude))
+    kept, count = _kept_and_count(like.shape, axis, exclude)
     if out is None:
         out = np.empty(like.shape, data.dtype)
-    out[...] = np.divide(opened(data, like.shape, axis, exclude), data.dtype.type(max(count, 1)))
-    return out
+    return np.divide(data.reshape(kept), data.dtype.type(count), out=out)
+
+
+@lru_cache(maxsize=1024)
+def _kept_and_count(shape, axis, exclude):
+    """A shape with its reduced axes of length one, and how many elements go into each result."""
+    axes = axes_of(len(shape), axis, exclude)
+    return shape_after(shape, axes, True), max(_count(shape, axes), 1)
 
 
 _spread_mean.shape(_as_like)

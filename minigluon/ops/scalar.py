@@ -13,6 +13,7 @@ from ..core.op import Op, op, registry
 from .binary import FUNCTIONS
 from .elementwise import keep_storage
 
+_FLOAT32 = np.dtype(np.float32)
 _constants: dict[Any, np.ndarray] = {}
 
 
@@ -62,6 +63,18 @@ def _declare(name: str) -> Op:
             return function(constant(dtype, scalar), data, out=out)
         return function(data, constant(dtype, scalar), out=out)
 
+    def prepared(scalar, is_int):
+        single = constant(_FLOAT32, scalar)  # the number is looked up once, not at every call
+
+        def run(data, *, out=None):
+            if data.dtype is not _FLOAT32:
+                return kernel(data, scalar=scalar, is_int=is_int, out=out)
+            if number_first:
+                return function(single, data, out=out)
+            return function(data, single, out=out)
+
+        return run
+
     kernel.__name__ = name
     kernel.__doc__ = (
         f"Elementwise ``{formula}``.\n\nInteger arrays stay integer and take the whole part of "
@@ -73,6 +86,7 @@ def _declare(name: str) -> Op:
     )
     declared.shape(all_same)
     declared.dtype(_scalar_dtype)
+    declared.prepare(prepared)
     if gradient is not None:
         declared.grad(_rule_of(gradient))
     return declared

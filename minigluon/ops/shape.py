@@ -473,7 +473,11 @@ def _cut(data, axis, squeeze_axis, parts):
     return pieces if len(pieces) > 1 else pieces[0]
 
 
-@op(aliases=("split",), outputs=lambda num_outputs, **_: num_outputs)
+@op(
+    aliases=("split",),
+    outputs=lambda num_outputs, **_: num_outputs,
+    output_names=lambda num_outputs, **_: [f"output{k}" for k in range(num_outputs)],
+)
 def SliceChannel(data, *, num_outputs: int, axis: int = 1, squeeze_axis: bool = False):
     """Equal parts along an axis, as a list (one part comes bare).
 

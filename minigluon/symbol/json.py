@@ -41,7 +41,28 @@ def dumps(symbol: Symbol) -> str:
         "heads": [[number[n], k, 0] for n, k in symbol._entries],
         "attrs": {"mxnet_version": ["int", MXNET_VERSION]},
     }
-    return json.dumps(graph, indent=2)
+    return _written(graph, 0)
+
+
+#: a list of more elements than this gets a line for each, as does a mapping of more than one
+_ON_ONE_LINE = 10
+
+
+def _written(value: Any, depth: int) -> str:
+    """JSON laid out as MXNet does, space before every line break included."""
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(k)}: {_written(v, depth + 1)}" for k, v in value.items()]
+        opening, closing, several = "{", "}", len(value) > 1
+    elif isinstance(value, list):
+        parts = [_written(v, depth + 1) for v in value]
+        opening, closing = "[", "]"
+        several = len(value) > _ON_ONE_LINE or any(isinstance(v, dict) for v in value)
+    else:
+        return json.dumps(value, ensure_ascii=False)
+    if not several:
+        return opening + ", ".join(parts) + closing
+    margin = "\n" + "  " * (depth + 1)
+    return opening + margin + (", " + margin).join(parts) + "\n" + "  " * depth + closing
 
 
 def loads(text: str) -> Symbol:

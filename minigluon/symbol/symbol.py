@@ -9,9 +9,16 @@ from typing import Any
 import numpy as np
 
 from ..attribute import current as current_scope
-from ..base import MXNetError, NotImplementedForSymbol, attribute_to_string
+from ..base import (
+    DTypeError,
+    MXNetError,
+    NotImplementedForSymbol,
+    StorageError,
+    attribute_to_string,
+)
 from ..core import compose as composing
 from ..core import infer
+from ..core.explain import ArgumentTypeError
 from ..core.graph import Entry, Node, substitute, topological
 from ..core.invoke import wrappers  # noqa: F401  (the face of arrays is registered there)
 from ..core.op import registry
@@ -103,23 +110,30 @@ class Symbol:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Symbol:
         """This graph with variables replaced by symbols: ``net(data=other)``."""
-        kwargs.pop("name", None)
+        name = kwargs.pop("name", None)
         if args:
             raise MXNetError(
                 "Symbol composition takes keywords only.\n  received  positional symbols\n"
                 "  expected  net(variable_name=symbol)\n  fix       name the variable to replace"
             )
-        variables = {n.name: n for n in topological(self._entries) if n.call is None}
+        variables = self._variables()
         replace: dict[Entry, Entry] = {}
-        for name, value in kwargs.items():
-            if name not in variables:
+        for key, value in kwargs.items():
+            chosen = [n for n in variables if n.name == key]
+            if not chosen:
                 raise MXNetError(
-                    f"Symbol composition: argument name {name} not found.\n"
-                    f"  received  {name}=...\n  expected  one of {', '.join(variables)}\n"
+                    f"Symbol composition: argument name {key} not found.\n"
+                    f"  received  {key}=...\n"
+                    f"  expected  one of {', '.join(n.name for n in variables)}\n"
                     "  fix       see list_arguments()"
                 )
-            replace[(variables[name], 0)] = value._entries[0]
-        return Symbol([e for e in substitute(self._entries, replace) if e is not None])
+            replace.update({(n, 0): _single(key, value) for n in chosen})
+        entries = [e for e in substitute(self._entries, replace) if e is not None]
+        if name is not None and entries[0][0].call is not None:
+            old = entries[0][0]
+            new = Node(old.call, old.inputs, name, old.attrs)
+            entries = [(new, k) if n is old else (n, k) for n, k in entries]
+        return Symbol(entries)
 
     # ---- names
 
@@ -187,14 +201,11 @@ class Symbol:
         return {name: attrs for name, attrs in found.items() if attrs}
 
     def _set_attr(self, **kwargs: str) -> None:
-        for key, value in kwargs.items():
-            if not isinstance(value, str):
-                raise ValueError(
-                    f"Set Attr only accepts string values.\n  received  {key}={value!r}\n"
-                    f"  expected  text\n  fix       {key}={str(value)!r}"
-                )
+        """Set textual attributes of this symbol; an operator's own change what it computes."""
+        _texts(kwargs)
         node = self._entries[0][0]
-        node.attrs = {**(node.attrs or {}), **composing.hide(kwargs)}
+        call = None if node.call is None else composing.with_attributes(node.call, kwargs)
+        node.call, node.attrs = call, {**(node.attrs or {}), **composing.hide(kwargs)}
 
     # ---- inference
 
@@ -231,8 +242,15 @@ class Symbol:
         given = _variable_shapes(self._variables())
         named = self._named_values(args, kwargs, "infer_shape")
         for node, shape in named.items():
-            if shape is not None:
-                given[node] = _private_shape(shape)
+            if not isinstance(shape, tuple | list):
+                if shape is None and args:
+                    continue
+                raise DTypeError(
+                    f"Arguments need to be shapes (tuple), but '{node.name}' is {type(shape)}.\n"
+                    f"  received  {node.name}={shape!r}\n  expected  a tuple of integers\n"
+                    f"  fix       pass {node.name}=(2, 3)"
+                )
+            given[node] = _private_shape(shape)
         return infer.solve(self._entries, given, "shape")
 
     def infer_type(self, *args: Any, **kwargs: Any) -> Any:
@@ -265,13 +283,26 @@ class Symbol:
             raise ValueError(f"{what} takes positional or keyword values, not both")
         variables = self._variables()
         if args:
-            arguments = set(self.list_arguments())
-            nodes = [n for n in variables if n.name in arguments]
+            aux = self._auxiliary_nodes()
+            nodes = [n for n in variables if n not in aux]
+            if len(args) > len(nodes):
+                raise MXNetError(
+                    f"{what}: too many values.\n  received  {len(args)}\n  expected  at most "
+                    f"{len(nodes)}, for {', '.join(n.name for n in nodes)}\n"
+                    "  fix       pass them by name"
+                )
             return dict(zip(nodes, args, strict=False))
-        by_name = {}
+        by_name: dict[str, Node] = {}
         for node in variables:
             by_name.setdefault(node.name, node)
-        return {by_name[k]: v for k, v in kwargs.items() if k in by_name}
+        for name in kwargs:
+            if name not in by_name:
+                raise MXNetError(
+                    f"{what}: argument name {name} not found.\n"
+                    f"  received  {name}={kwargs[name]}\n  expected  one of {', '.join(by_name)}\n"
+                    "  fix       see list_arguments()"
+                )
+        return {by_name[name]: value for name, value in kwargs.items()}
 
     def _by_role(self, values: dict[Entry, Any], show: Any) -> Any:
         aux = self._auxiliary_nodes()
@@ -320,7 +351,8 @@ class Symbol:
             ]
             for k, entry in enumerate(node.inputs):
                 if entry is not None:
-                    lines.append(f"\targ[{k}]={entry[0].name}({entry[1]}) version=0")
+                    version = " version=0" if entry[0].call is None else ""
+                    lines.append(f"\targ[{k}]={entry[0].name}({entry[1]}){version}")
             texts = {k: v for k, v in (node.attrs or {}).items() if not k.startswith("__")}
             if texts:
                 lines.append("Attrs:")
@@ -424,9 +456,39 @@ class Symbol:
 
 
 _ONLY_ARRAYS = frozenset((
-    "asnumpy", "asscalar", "attach_grad", "backward", "wait_to_read", "as_in_context", "copy",
-    "copyto", "detach", "__setitem__",
+    "asnumpy", "asscalar", "backward", "wait_to_read", "as_in_context", "copy", "detach",
 ))  # fmt: skip
+
+_IN_PLACE = {"iadd": "+=", "isub": "-=", "imul": "*=", "itruediv": "/=", "idiv": "/="}
+
+
+def _refusing(name: str, alias: str) -> Any:
+    def refuse(self: Symbol, other: Any) -> Any:
+        raise NotImplementedForSymbol(name, alias)
+
+    refuse.__name__ = refuse.__qualname__ = name
+    return refuse
+
+
+for _name, _alias in _IN_PLACE.items():
+    setattr(Symbol, f"__{_name}__", _refusing(f"__{_name}__", _alias))
+
+
+def _single(name: str, value: Any) -> Entry:
+    """The entry of a symbol with one output, to replace a variable with."""
+    if not isinstance(value, Symbol):
+        raise ArgumentTypeError(
+            f"Compose expect `Symbol` as arguments: {name} is not a symbol.\n"
+            f"  received  {name} of type {type(value).__name__}\n  expected  a Symbol\n"
+            "  fix       make it one: mx.sym.Variable('name')"
+        )
+    if len(value) != 1:
+        raise MXNetError(
+            f"Keyword Argument {name} is a tuple, single value is required.\n"
+            f"  received  {name} with outputs {', '.join(value.list_outputs())}\n"
+            "  expected  a symbol of one output\n  fix       choose one, as in symbol[0]"
+        )
+    return value._entries[0]
 
 
 def _copied(entries: tuple[Entry, ...]) -> list[Entry]:
@@ -510,7 +572,6 @@ def var(
     dtype: Any = None,
     init: Any = None,
     stype: str | None = None,
-    profiler_scope: str | None = None,
     **kwargs: Any,
 ) -> Symbol:
     """A variable: a name that arrays are bound to later.
@@ -520,11 +581,9 @@ def var(
     """
     if not isinstance(name, str):
         raise TypeError(f"Expect a string for variable `name`, received {name!r}")
-    attrs = composing.hide(current_scope().get(attr))
+    attrs = composing.hide(current_scope().get(_texts(attr)))
     if shape is not None:
-        attrs["__shape__"] = attribute_to_string(
-            (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
-        )
+        attrs["__shape__"] = attribute_to_string(shape)
     if lr_mult is not None:
         attrs["__lr_mult__"] = str(lr_mult)
     if wd_mult is not None:
@@ -534,6 +593,11 @@ def var(
     if init is not None:
         attrs["__init__"] = init if isinstance(init, str) else init.dumps()
     if stype is not None:
+        if stype not in STORAGE_FLAGS:
+            raise UnknownStorage(
+                f"Variable {name}: unknown storage type.\n  received  stype={stype!r}\n"
+                f"  expected  one of {', '.join(STORAGE_FLAGS)}\n  fix       stype='row_sparse'"
+            )
         attrs["__storage_type__"] = str(STORAGE_FLAGS[stype])
     for key, value in kwargs.items():
         if not (key.startswith("__") and key.endswith("__")):
@@ -546,6 +610,23 @@ def var(
 
 
 Variable = var
+
+
+class UnknownStorage(StorageError, KeyError):
+    """A storage type that does not exist; a KeyError as well, as in MXNet."""
+
+    __str__ = Exception.__str__
+
+
+def _texts(attr: dict[str, str] | None) -> dict[str, str] | None:
+    """The attributes themselves; raises ``ValueError`` for a value that is not text."""
+    for key, value in (attr or {}).items():
+        if not isinstance(value, str):
+            raise ValueError(
+                f"Set Attr only accepts string values.\n  received  {key}={value!r}\n"
+                f"  expected  text\n  fix       {key}={str(value)!r}"
+            )
+    return attr
 
 
 def Group(symbols: Iterable[Symbol]) -> Symbol:
