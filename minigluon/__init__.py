@@ -11,7 +11,11 @@ from .attribute import AttrScope
 from .base import MXNetError
 from .context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus
 
-__version__ = "0.1.0"
+__release__ = "0.1.0"
+"""minigluon's own release, and the version of the distribution."""
+
+__version__ = base.API_VERSION
+"""The release of MXNet whose API this is: MXNet programs look here to decide what they may call."""
 
 __all__ = [
     "AttrScope",
@@ -44,6 +48,14 @@ SHORT_NAMES = {
 }
 """The names MXNet scripts use for modules, and the modules they stand for."""
 
+# fmt: off
+FROM_UTIL = frozenset((
+    "is_np_array", "is_np_shape", "np_array", "np_shape", "set_np_shape", "use_np", "use_np_array",
+    "use_np_shape",
+))
+# fmt: on
+"""What MXNet has both in ``mx.util`` and at the top."""
+
 
 def alias() -> None:
     """Let ``import mxnet`` and ``import mxnet.x.y`` find minigluon from now on.
@@ -57,6 +69,11 @@ def alias() -> None:
 
 def __getattr__(attribute_name: str):
     """Import a module of the package at its first use: start-up pays for what is used only."""
+    if attribute_name in FROM_UTIL:
+        found = globals()[attribute_name] = getattr(
+            importlib.import_module(f"{__name__}.util"), attribute_name
+        )
+        return found
     module = SHORT_NAMES.get(attribute_name, attribute_name)
     if not module.startswith("_") and _exists(module):
         found = importlib.import_module(f"{__name__}.{module}")
@@ -73,4 +90,4 @@ def _exists(module: str) -> bool:
 def __dir__() -> list[str]:
     modules = {module.name for module in pkgutil.iter_modules(__path__) if module.name[0] != "_"}
     short = {short for short, module in SHORT_NAMES.items() if module in modules}
-    return sorted({*__all__, *modules, *short, "__version__"})
+    return sorted({*__all__, *modules, *short, *FROM_UTIL, "__release__", "__version__"})

@@ -17,7 +17,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="minigluon", description="The MXNet 1.x Python API on numpy, scipy and numba."
     )
-    parser.add_argument("--version", action="version", version=minigluon.__version__)
+    parser.add_argument("--version", action="version", version=version())
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
     run = commands.add_parser(
@@ -43,6 +43,11 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     options.function(options)
     return 0
+
+
+def version() -> str:
+    """What ``minigluon --version`` prints: the release, and which API it is."""
+    return f"minigluon {minigluon.__release__} (the API of MXNet {minigluon.__version__})"
 
 
 def run_command(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+#: the MXNet release whose API this is
+API_VERSION = "1.9.1"
+
 
 class MXNetError(RuntimeError):
     """Whatever goes wrong inside the library; every more special error is also one of these."""
@@ -24,7 +27,7 @@ class AttributeValueError(MXNetError, ValueError):
 
 
 class ArgumentError(MXNetError, ValueError, AssertionError):
-    """An argument of the wrong value; an AssertionError as well, because MXNet asserted such things."""
+    """An argument of the wrong value; an AssertionError as well, as MXNet asserted such things."""
 
 
 class IndexOutOfRange(MXNetError, IndexError):
@@ -62,7 +65,7 @@ class NotSupportedForSparseNDArray(MXNetError):
 
 
 def _called(error) -> str:
-    """``Function reshape with arguments (<class 'tuple'>)``: what was asked for, in MXNet's words."""
+    """``Function reshape with arguments (<class 'tuple'>)``: what was called, in MXNet's words."""
     text = f"Function {error.function}"
     if error.alias:
         text += f' (namely operator "{error.alias}")'

@@ -19,6 +19,17 @@ def _flag(text: str) -> bool:
     return text.strip().lower() not in ("", "0", "false", "no", "off")
 
 
+def _one_of(*choices: str) -> Callable[[str], str]:
+    def choice(text: str) -> str:
+        found = text.strip().lower()
+        if found not in choices:
+            raise ValueError(f"{text!r} is none of {', '.join(choices)}")
+        return found
+
+    choice.__name__ = f"one of {', '.join(choices)}"
+    return choice
+
+
 SETTINGS: dict[str, Setting] = {
     "MXNET_STORAGE_FALLBACK_LOG_VERBOSE": Setting(
         _flag, True, "0 silences the warning about operators that make sparse inputs dense"
@@ -39,6 +50,10 @@ SETTINGS: dict[str, Setting] = {
         str, "", "the python of an environment with the real MXNet, for tests and benchmarks"
     ),
     "MINIGLUON_NUM_THREADS": Setting(int, 0, "how many threads kernels may use; 0 decides by size"),
+    "MINIGLUON_FUSE": Setting(
+        _one_of("auto", "always", "never"), "auto",
+        "auto compiles plans of hybridised blocks and large executors; always; never",
+    ),
     "MINIGLUON_CACHE_DIR": Setting(str, "", "folder for compiled kernels; empty is the user's own"),
 }
 

@@ -29,6 +29,13 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> 
     gradients = _as_list(gradients)
     if isinstance(grad_reqs, str):
         grad_reqs = [grad_reqs] * len(variables)
+    if not len(variables) == len(gradients) == len(grad_reqs):
+        raise tape.HeadsError(
+            "mark_variables: the lists have different lengths.\n"
+            f"  received  {len(variables)} variables, {len(gradients)} gradients, "
+            f"{len(grad_reqs)} grad_reqs\n  expected  one gradient and one grad_req a variable\n"
+            "  fix       complete the lists"
+        )
     for array, grad, grad_req in zip(variables, gradients, grad_reqs, strict=True):
         tape.mark(array, grad, grad_req)
 
@@ -74,6 +81,13 @@ def grad(
 
     With ``create_graph=True`` the result is recorded, so that it can be differentiated again.
     """
+    heads, variables = _as_list(heads), _as_list(variables)
+    for name, given in (("heads", heads), ("variables", variables)):
+        if not given:
+            raise tape.HeadsError(
+                f"grad: {name} cannot be an empty list.\n  received  {name}=[]\n"
+                "  expected  one or more arrays\n  fix       pass the arrays to differentiate"
+            )
     if head_grads is not None:
         head_grads = _as_list(head_grads)
     retain = create_graph if retain_graph is None else retain_graph
@@ -81,7 +95,7 @@ def grad(
     state.training = train_mode
     try:
         return tape.gradients(
-            _as_list(heads), _as_list(variables), head_grads, retain or create_graph, create_graph
+            heads, variables, head_grads, retain or create_graph, create_graph
         )
     finally:
         state.training = before

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base import MXNetError
+from ..base import MXNetError, ShapeError
 from ..core.call import Call
+from ..core.explain import ArgumentTypeError
+from ..core.grad import Like, released, zeros_like
 from ..core.graph import Node
 from ..core.invoke import wrap
 from ..core.op import Op
@@ -71,9 +73,9 @@ class Function:
         arrays = list(outputs) if several else [outputs]
         call = Call(_FUNCTION, {"outputs": len(arrays)})
         entries = tuple([x._entry for x in inputs])
-        node = Node(
-            call, entries, type(self).__name__.lower(), None, (self, [x._ctx for x in arrays])
-        )
+        node = Node(call, entries, type(self).__name__.lower(), None)
+        contexts = [x._ctx for x in arrays]
+        node.values = (self, contexts, [_like(x) for x in arrays], [_like(x) for x in inputs])
         recorded = [wrap(x._data, x._ctx, (node, k)) for k, x in enumerate(arrays)]
         return recorded if several else recorded[0]
 
@@ -83,32 +85,56 @@ class _FunctionOp(Op):
 
     @staticmethod
     def pull(call: Call, node: Any, incoming: list[Any], wanted: tuple[bool, ...]) -> Any:
-        _, contexts = node.values
-        arrays = [
-            None if g is None else wrap(g, c) for g, c in zip(incoming, contexts, strict=True)
-        ]
-        results = _run_backward(node, arrays)
+        if node.values is None:
+            raise released(call.op.name)
+        contexts = node.values[1]
+        arrays = [None if g is None else wrap(g, c) for g, c in zip(incoming, contexts, strict=True)]
+        with pause(train_mode=state.training):
+            results = _run_backward(node, arrays)
         return [None if r is None else r._data for r in results]
 
     @staticmethod
     def pull_recorded(call: Call, node: Any, incoming: list[Any], wanted: tuple[bool, ...]) -> Any:
-        return _run_backward(node, incoming, pausing=False)
+        if node.values is None:
+            raise released(call.op.name)
+        return _run_backward(node, incoming)
 
 
-def _run_backward(node: Any, arrays: list[Any], pausing: bool = True) -> list[Any]:
-    function, _ = node.values
-    if pausing:
-        with pause(train_mode=state.training):
-            results = function.backward(*arrays)
-    else:
-        results = function.backward(*arrays)
+def _like(array: Any) -> Like:
+    return Like(array._data.shape, array._data.dtype)
+
+
+def _run_backward(node: Any, arrays: list[Any]) -> list[Any]:
+    """What the user's ``backward`` gives, checked: one array (or None) in the shape of each input."""
+    function, contexts, outputs, inputs = node.values
+    given = [
+        wrap(zeros_like(like), c) if g is None else g
+        for g, c, like in zip(arrays, contexts, outputs, strict=True)
+    ]
+    results = function.backward(*given)
     results = list(results) if isinstance(results, list | tuple) else [results]
-    if len(results) != len(node.inputs):
+    title = f"{type(function).__name__}.backward"
+    if len(results) != len(inputs):
         raise MXNetError(
-            f"{type(function).__name__}.backward: wrong number of gradients.\n"
-            f"  received  {len(results)}\n  expected  {len(node.inputs)}, one for each input\n"
+            f"{title}: wrong number of gradients.\n"
+            f"  received  {len(results)}\n  expected  {len(inputs)}, one for each input\n"
             "  fix       return a gradient (or None) for each argument of forward"
         )
+    for k, (result, like) in enumerate(zip(results, inputs, strict=True)):
+        if result is None:
+            continue
+        if not hasattr(result, "_data"):
+            raise ArgumentTypeError(
+                f"{title}: gradient {k} is not an array.\n"
+                f"  received  {type(result).__name__}\n  expected  an NDArray {like.shape}, or None\n"
+                "  fix       wrap it: mx.nd.array(...)"
+            )
+        if result.shape != like.shape:
+            raise ShapeError(
+                f"{title}: gradient {k} has the wrong shape.\n"
+                f"  received  {result.shape}\n  expected  {like.shape}, the shape of input {k}\n"
+                "  fix       sum over the axes that forward broadcast"
+            )
     return results
 
 

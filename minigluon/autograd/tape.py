@@ -37,8 +37,16 @@ def mark(array: Any, grad: Any, grad_req: str) -> None:
             f"attach_grad: unknown grad_req.\n  received  grad_req={grad_req!r}\n"
             f"  expected  one of {', '.join(GRAD_REQS)}\n  fix       attach_grad('write')"
         )
-    array._grad, array._grad_req, array._fresh = grad, grad_req, False
-    array._entry = None if grad_req == "null" else (Leaf(array, grad, grad_req), 0)
+    if grad.shape != array.shape:
+        raise ShapeError(
+            f"mark_variables: the gradient has the wrong shape.\n"
+            f"  received  variable {array.shape}, gradient {grad.shape}\n"
+            f"  expected  {array.shape}, the shape of the variable\n"
+            "  fix       pass such an array, or call attach_grad()"
+        )
+    wanted = grad_req != "null"
+    array._grad, array._grad_req, array._fresh = grad if wanted else None, grad_req, False
+    array._entry = None if not wanted else (Leaf(array, grad, grad_req), 0)
 
 
 class GradReqError(MXNetError, KeyError, ValueError):
@@ -125,6 +133,8 @@ def _deliver(leaf: Any, value: Any) -> None:
     else:
         if value is core_grad.ZERO:
             value = storage.zeros(storage.STYPES[type(held)], held.shape, held.dtype)
+        elif type(value) is not type(held):
+            value = storage.densify(value)  # csr <-> row_sparse go by way of dense
         store(leaf.grad, value)
     array = leaf.array()
     if array is not None:

@@ -15,6 +15,8 @@ from ..dtypes import as_dtype
 #: names that annotate attributes in operator signatures, beside int, float, bool, str and Literal
 Shape = tuple[int, ...]
 Scalar = float
+Count = int
+Share = float
 DType = object
 Text = str
 
@@ -32,7 +34,7 @@ class AttributeType:
 
     def read(self, op_name: str, name: str, value: Any) -> Any:
         """The value as the kernel wants it; raises ``AttributeValueError`` naming op and attribute."""
-        if value is None or value == "None":
+        if value is None or (isinstance(value, str) and value == "None"):
             if self.optional:
                 return None
         else:
@@ -63,6 +65,20 @@ def _parse_float(value: Any) -> float:
     if isinstance(value, str | numbers.Real):
         return float(value)
     return float(value.item())  # a numpy array or NDArray-like of one element
+
+
+def _parse_count(value: Any) -> int:
+    count = _parse_int(value)
+    if count < 1:
+        raise ValueError("below 1")
+    return count
+
+
+def _parse_share(value: Any) -> float:
+    share = _parse_float(value)
+    if not 0 <= share <= 1:
+        raise ValueError("not between 0 and 1")
+    return share
 
 
 def _parse_scalar(value: Any) -> float | int:
@@ -123,6 +139,8 @@ def _parse_object(value: Any) -> Any:
 _PLAIN: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "int": ("an integer", _parse_int),
     "float": ("a number", _parse_float),
+    "Count": ("an integer of at least 1", _parse_count),
+    "Share": ("a number from 0 to 1", _parse_share),
     "Scalar": ("a number", _parse_scalar),
     "bool": ("True or False", _parse_bool),
     "str": ("text", _parse_text),

@@ -82,7 +82,7 @@ class Call:
 
         The pullback is the one for a dense gradient of a single output; None stands for any other.
         """
-        gradient = self.gradient or self.trace(len(types))
+        gradient = self.trace(len(types))  # variadic operators have one for each number of inputs
         pull = None
         if self.outputs == 1 and isinstance(result, np.ndarray | np.generic):
             wanted = tuple([e is not None for e in entries])

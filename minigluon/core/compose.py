@@ -78,7 +78,8 @@ def _refuse_unknown(op: Op, user: dict[str, str]) -> None:
         return
     for key in user:
         underscored = key.startswith("__") and key.endswith("__")
-        if not underscored and key not in HIDDEN and not (key == "ctx" and not op.inputs):
+        known = underscored or key in HIDDEN or key in op.attributes
+        if not known and not (key == "ctx" and not op.inputs):
             raise unknown_attribute(op, key)
 
 
@@ -111,7 +112,10 @@ def _entries(
         if given is None:
             if formal in optional:
                 continue
-            entries.append((Node(None, (), f"{name}_{formal}", dict(attrs) or None), 0))
+            made = dict(attrs)
+            if op.starts and formal in op.starts:
+                made["__init__"] = f'["{op.starts[formal]}", {{}}]'
+            entries.append((Node(None, (), f"{name}_{formal}", made or None), 0))
             continue
         found = getattr(given, "_entries", None)
         if found is None:

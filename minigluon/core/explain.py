@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import storage
 from ..base import (
+    ArgumentError,
     AttributeValueError,
     DTypeError,
+    IndexOutOfRange,
     MXNetError,
     ShapeError,
     StorageError,
@@ -16,6 +19,7 @@ from ..base import (
 
 if TYPE_CHECKING:
     from .call import Call
+    from .graph import Node
     from .op import Op
 
 
@@ -37,11 +41,7 @@ def received(call: Call, data: Any) -> str:
     if len(names) < len(data):
         names = (*names, *[f"arg{k}" for k in range(len(names), len(data))])
     parts = [describe(n, d) for n, d in zip(names, data, strict=False)]
-    for name, (_, default) in call.op.attributes.items():
-        value = call.attrs[name]
-        if value is not default and value != default:
-            parts.append(f"{name}={attribute_to_string(value)}")
-    return ", ".join(parts)
+    return ", ".join([*parts, *attributes_set(call)])
 
 
 def explain(call: Call, inputs: Any, error: Exception) -> Exception:
@@ -51,13 +51,14 @@ def explain(call: Call, inputs: Any, error: Exception) -> Exception:
     names = op.names_of_inputs(call.attrs, len(inputs))
     for k, x in enumerate(inputs):
         if not hasattr(x, "_data"):
-            name = names[k] if k < len(names) else f"arg{k}"
+            known = names if k < len(names) else op.inputs
+            name = known[k] if k < len(known) else f"arg{k}"
             got = "nothing" if x is None else f"{type(x).__name__} {str(x)[:60]}"
             return ArgumentTypeError(
                 f"Argument {name} must have NDArray type, but got {x!s:.60}\n"
                 f"{op.name}: {name} is not an array.\n  received  {got}\n"
                 f"  expected  an NDArray for each of {', '.join(names)}\n"
-                f"  fix       wrap it: mx.nd.array(...)"
+                "  fix       wrap it: mx.nd.array(...); attributes are best given by name"
             )
         data.append(x._data)
     if isinstance(error, MXNetError) and (
@@ -89,7 +90,10 @@ def explain(call: Call, inputs: Any, error: Exception) -> Exception:
 
 
 #: errors whose only argument is their message, which may be completed
-_PLAIN = (MXNetError, ShapeError, DTypeError, StorageError, AttributeValueError)
+_PLAIN = (
+    MXNetError, ShapeError, DTypeError, StorageError, AttributeValueError, ArgumentError,
+    IndexOutOfRange,
+)  # fmt: skip
 
 
 def _titled(op: Op, error: Exception) -> str:
@@ -106,12 +110,76 @@ def _what_rules_say(call: Call, data: Any) -> Any:
         check_shapes(call, [d.shape for d in data])
     except MXNetError as error:
         text = _titled(call.op, error)
-        if "\n  received" not in text:
-            text = text.replace("\n  expected", f"\n  received  {received(call, data)}\n  expected", 1)
+        shown = f"\n  received  {received(call, data)}\n  expected"
+        head, found, _ = text.partition("\n  received")
+        if not found:
+            text = text.replace("\n  expected", shown, 1)
+        elif found and "\n  expected" in text:
+            text = head + shown + text.partition("\n  expected")[2]
         return type(error)(text)
     except Exception:
         return None  # the rule itself could not cope; the first failure is what is told
     return None
+
+
+def contradiction(
+    node: Node, where: tuple[str, int], old: Any, new: Any, inputs: Sequence[Any]
+) -> MXNetError:
+    """A shape or dtype of one input or output that is not what follows from the others.
+
+    ``inputs`` is what is known of the node's inputs.
+    """
+    call = node.call
+    assert call is not None
+    side, k = where
+    names = list(call.op.names_of_inputs(call.attrs, len(inputs)))
+    shapes = isinstance(new, tuple | list)
+    kind = "shape" if shapes else "dtype"
+    what = "the output"
+    given = list(inputs)
+    if side == "in":
+        what = names[k]
+        given[k] = old
+        source = node.inputs[k] if k < len(node.inputs) else None
+        if source is not None and source[0].call is None and source[0].name not in ("", what):
+            what += f" ({source[0].name})"
+    shown = [f"{n} {'?' if x is None else x}" for n, x in zip(names, given, strict=False)]
+    attributes = attributes_set(call)
+    reasons = [
+        text
+        for j, (text, known) in enumerate(zip(shown, given, strict=False))
+        if known is not None and (side, k) != ("in", j)
+    ] + attributes
+    received = [*shown, *attributes] if side == "in" else [*shown, *attributes, f"output {old}"]
+    wanted = tuple(new) if shapes else new
+    fix = f"give {what} that {kind}" if side == "in" else f"change an input whose {kind} decides it"
+    if call.attrs and shapes:
+        fix += f", or change {next(iter(call.attrs))}"
+    return (ShapeError if shapes else DTypeError)(
+        f"{call.op.name}: {what} has the wrong {kind}.\n"
+        f"  received  {', '.join(received)}\n"
+        f"  expected  {what} {wanted}, as follows from {', '.join(reasons) or 'the operator'}\n"
+        f"  fix       {fix}"
+    )
+
+
+def in_node(node: Node, error: Exception) -> Exception:
+    """An error with the name of the graph's node in front, of the same class."""
+    text = str(error)
+    if type(error) not in _PLAIN or not node.name or text.startswith("Error in operator"):
+        return error
+    assert node.call is not None
+    return type(error)(f"Error in operator {node.name}: {_titled(node.call.op, error)}")
+
+
+def attributes_set(call: Call) -> list[str]:
+    """``name=value`` for each attribute that differs from its default."""
+    parts = []
+    for name, (_, default) in call.op.attributes.items():
+        value = call.attrs[name]
+        if value is not default and value != default:
+            parts.append(f"{name}={attribute_to_string(value)}")
+    return parts
 
 
 def mixed_dtypes(call: Call, data: Any) -> DTypeError:

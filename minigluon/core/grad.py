@@ -47,6 +47,8 @@ class Gradient:
         self.heads = [variable(f"g{k}") for k in range(call.outputs)]
         self.results = self._trace()
         values, shapes = _reads(self.results, self.inputs + self.outputs)
+        if call.outputs > 1:  # zeros stand for the gradient of an output that nothing uses
+            shapes |= set(self.outputs) - values
         self.kept: list[Entry] = [e for e in self.inputs + self.outputs if e in values | shapes]
         self.keep = self._keeper(values)
 
@@ -303,12 +305,13 @@ def released(name: str) -> MXNetError:
 
 
 def _zeros_for(gradient: Gradient, k: int, values: Any) -> Any:
-    """Zeros in the shape of an output that no gradient came for, if the output was kept."""
-    entry = gradient.outputs[k]
-    if entry in gradient.kept:
-        like = values[gradient.kept.index(entry)]
-        return np.zeros(like.shape, like.dtype)
-    return ZERO
+    """Zeros in the shape of an output that no gradient came for."""
+    return zeros_like(values[gradient.kept.index(gradient.outputs[k])])
+
+
+def zeros_like(like: Any) -> np.ndarray:
+    """Dense zeros in the shape and dtype of a storage, or of what stands for one."""
+    return np.zeros(like.shape, like.dtype)
 
 
 #: a gradient of zero of whatever shape is needed

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from .. import storage
-from ..base import DTypeError, MXNetError, ShapeError
+from ..base import MXNetError, ShapeError
 from .call import Call, Dispatch
+from .explain import contradiction
 from .graph import Entry, Node, topological
 
 
@@ -164,14 +165,16 @@ class Facts:
         held = self._inputs if side == "in" else self._outputs
         if k >= len(held) or value is self._unknown or value is None:
             return
-        new = self._unify(held[k], value, self._node, where)
-        if new != held[k] or (held[k] is None) != (new is None):
+        new = self._unify(held[k], value)
+        if new is None:
+            raise contradiction(self._node, where, held[k], value, self._inputs)
+        if new != held[k] or held[k] is None:
             held[k] = new
             object.__setattr__(self, "changed", True)
 
 
-def unify_shapes(old: Any, new: Any, node: Any, where: tuple[str, int]) -> Any:
-    """What two statements about one shape say together; raises ``ShapeError`` if they differ."""
+def unify_shapes(old: Any, new: Any) -> Any:
+    """What two statements about one shape say together; None if they contradict each other."""
     new = tuple([d if isinstance(d, Dim) else int(d) for d in new])
     if old is None:
         return new
@@ -183,48 +186,15 @@ def unify_shapes(old: Any, new: Any, node: Any, where: tuple[str, int]) -> Any:
             elif b is UNKNOWN or a == b:
                 merged.append(a)
             else:
-                break
-        else:
-            return tuple(merged)
-    if old in ((), (1,)) and new in ((), (1,)):
-        return old
-    raise _contradiction(node, where, old, new)
+                return None
+        return tuple(merged)
+    return old if old in ((), (1,)) and new in ((), (1,)) else None
 
 
-def _contradiction(node: Any, where: tuple[str, int], old: Any, new: Any) -> ShapeError:
-    call = node.call
-    names = call.op.names_of_inputs(call.attrs, len(node.inputs))
-    what = names[where[1]] if where[0] == "in" and where[1] < len(names) else "output"
-    variable = ""
-    if where[0] == "in" and node.inputs[where[1]] is not None:
-        source = node.inputs[where[1]][0]
-        if source.call is None and source.name and source.name != what:
-            variable = f" ({source.name})"
-    return ShapeError(
-        f"{call.op.name}: {what}{variable} has the wrong shape: Shape inconsistent, "
-        f"Provided = {_shown(old)}, inferred shape={_shown(new)}.\n"
-        f"  expected  {what} {new}, which follows from the other shapes and the attributes\n"
-        f"  fix       give {what} that shape, or change the attribute it follows from"
-    )
-
-
-def _shown(shape: Any) -> str:
-    return "[" + ",".join(map(str, shape)) + "]"
-
-
-def unify_dtypes(old: Any, new: Any, node: Any, where: tuple[str, int]) -> Any:
-    """What two statements about one dtype say together; raises ``DTypeError`` if they differ."""
+def unify_dtypes(old: Any, new: Any) -> Any:
+    """What two statements about one dtype say together; None if they contradict each other."""
     new = np.dtype(new)
-    if old is None or old == new:
-        return new
-    call = node.call
-    names = call.op.names_of_inputs(call.attrs, len(node.inputs))
-    what = names[where[1]] if where[0] == "in" and where[1] < len(names) else "output"
-    raise DTypeError(
-        f"{node.name or call.op.name}: {what} has the wrong dtype.\n  received  {old}\n"
-        f"  expected  {new}, which follows from the other inputs and the attributes\n"
-        f"  fix       convert it with Cast or astype"
-    )
+    return new if old is None or old == new else None
 
 
 def same_as(*names: str) -> Callable[..., None]:

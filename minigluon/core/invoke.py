@@ -50,7 +50,8 @@ def invoke(call: Call, inputs: Any, out: Any = None) -> Any:
         if shares and (result.base is not None or result is data[0]):
             result = result.copy()
     except Exception as error:
-        raise explain(call, inputs, error) from error
+        told = explain(call, inputs, error)
+        raise told from (error.__cause__ if told is error else error)
     recorded = record(call, inputs, types, data, result) if state.recording else None
     ctx = inputs[0]._ctx if inputs else None
     if type(result) is ndarray and result.shape:

@@ -68,8 +68,10 @@ def operator_namespace(
         found = None if name.startswith("__") else find(name, space)
         if found is None:
             raise AttributeError(f"module {module['__name__']!r} has no attribute {name!r}")
-        function = module[name] = make(found, name)
-        function.__module__ = module["__name__"]
+        own = found.functions
+        function = module[name] = make(found, name) if own is None else own[kind]
+        if own is None:
+            function.__module__ = module["__name__"]
         return function
 
     def __dir__() -> list[str]:
@@ -130,7 +132,10 @@ def make_nd(op: Op, name: str) -> Callable[..., Any]:
         tail = ["out=None", "name=None", "**extra"]
     else:
         lines.append("return create(call, ctx, out)")
-        tail = ["ctx=None", "out=None", "name=None", "**extra"]
+        tail = ["out=None", "name=None", "**extra"]
+        # MXNet's order: the context comes before the dtype
+        place = list(op.attributes).index("dtype") if "dtype" in op.attributes else len(parameters)
+        parameters.insert(place, "ctx=None")
     safe = name if name.isidentifier() and not keyword.iskeyword(name) else "operator"
     body = "\n    ".join(lines)
     text = f"def {safe}({', '.join([*parameters, *tail])}):\n    {body}\n"

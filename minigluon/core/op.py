@@ -63,6 +63,17 @@ class Op:
     )
     # fmt: on
 
+    #: "nd" and "sym" -> the function users call, for operators that are not called as others are
+    functions: Any = None
+    #: (attributes, graphs inside) of a node in a symbol file -> its Call, for the same operators
+    read: Any = None
+    #: how many of the hidden outputs are our own, unknown to MXNet's symbol files
+    unsaved = 0
+    #: the graphs that the operator runs, as lists of heads
+    graphs: Any = ()
+    #: input -> the initializer that a variable made for it in a symbol asks for
+    starts: Any = None
+
     def __init__(self, function: Callable[..., Any], name: str | None = None, **options: Any):
         self.name: str = name or function.__name__
         self.dense = function
@@ -232,8 +243,9 @@ class Op:
 
     def names_of_inputs(self, attrs: dict[str, Any], count: int | None = None) -> tuple[str, ...]:
         """The names of the array inputs under these attributes (``count`` of them if variadic)."""
-        if self.input_rule is not None:
-            return tuple(self.input_rule(**attrs))
+        ruled = None if self.input_rule is None else self.input_rule(**attrs)
+        if ruled is not None:
+            return tuple(ruled)
         if self.variadic:
             extra = (count or 0) - len(self.inputs)
             return (*self.inputs, *[f"arg{k}" for k in range(extra)])

@@ -26,9 +26,26 @@ class ThreadState(threading.local):
     np_shape = False
 
     def __init__(self) -> None:
-        context = contextvars.copy_context()
-        context.run(np.seterr, all="ignore")
-        self.quietly = context.run
+        self._plain = contextvars.copy_context()
+        self.quietly = _quiet()
+
+    def aside(self, function: Any, *args: Any) -> Any:
+        """Run code that may itself run operators from inside a kernel, as users' operators are.
+
+        It finds numpy's settings as they were when the thread began, and a ``quietly`` of its own.
+        """
+        outer, self.quietly = self.quietly, _quiet()
+        try:
+            return self._plain.copy().run(function, *args)
+        finally:
+            self.quietly = outer
+
+
+def _quiet() -> Any:
+    """A new ``quietly``."""
+    context = contextvars.copy_context()
+    context.run(np.seterr, all="ignore")
+    return context.run
 
 
 state = ThreadState()

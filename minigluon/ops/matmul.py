@@ -6,6 +6,9 @@ from typing import Literal
 
 import numpy as np
 
+from .. import storage
+from ..base import ShapeError
+from ..core.attributes import Count
 from ..core.infer import UNKNOWN, UNKNOWN_SHAPE, UnknownShape, known, prod
 from ..core.op import op
 from ..kernels import csr, csr_dot, row_sparse
@@ -130,54 +133,68 @@ def _right_transposed(transpose_a, transpose_b, **_):
     return transpose_b and not transpose_a
 
 
+def _fitting(length, rhs):
+    """``rhs`` if it has so many rows; the compiled kernels would read beyond a shorter one."""
+    if rhs.shape[0] != length or rhs.ndim > 2:
+        raise ValueError(f"a matrix or vector of {length} rows is wanted on the right")
+    return rhs
+
+
 @dot.kernel("csr default -> default", when=_plain)
 def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype, out=None):
-    return csr_dot.dot(lhs, rhs)
+    return csr_dot.dot(lhs, _fitting(lhs.shape[1], rhs))
 
 
 @dot.kernel("csr row_sparse -> default", when=_plain)
 def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype, out=None):
-    return csr_dot.dot_rows(lhs, rhs)
+    return csr_dot.dot_rows(lhs, _fitting(lhs.shape[1], rhs))
 
 
 @dot.kernel("csr default -> row_sparse", when=_transposed)
 def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype, out=None):
-    return csr_dot.dot_transposed(lhs, rhs)
+    return csr_dot.dot_transposed(lhs, _fitting(lhs.shape[0], rhs))
 
 
 @dot.kernel("csr default -> default", when=_transposed)
 def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype, out=None):
-    return csr_dot.dot_transposed_dense(lhs, rhs)
+    return csr_dot.dot_transposed_dense(lhs, _fitting(lhs.shape[0], rhs))
 
 
 @dot.kernel("csr row_sparse -> row_sparse", when=_transposed)
 def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype, out=None):
-    return csr_dot.dot_transposed_rows(lhs, rhs)
+    return csr_dot.dot_transposed_rows(lhs, _fitting(lhs.shape[0], rhs))
 
 
 @dot.kernel("csr row_sparse -> default", when=_transposed)
 def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype, out=None):
-    return row_sparse.densify(csr_dot.dot_transposed_rows(lhs, rhs))
+    return row_sparse.densify(csr_dot.dot_transposed_rows(lhs, _fitting(lhs.shape[0], rhs)))
+
+
+def _rows_of_width(lhs, length):
+    """``lhs`` if it is a matrix of that many columns."""
+    if lhs.ndim != 2 or lhs.shape[1] != length:
+        raise ValueError(f"a matrix of {length} columns is wanted on the left")
+    return lhs
 
 
 @dot.kernel("default csr -> csr", when=_plain)
 def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype, out=None):
-    return csr_dot.dense_dot_csr(lhs, rhs)
+    return csr_dot.dense_dot_csr(_rows_of_width(lhs, rhs.shape[0]), rhs)
 
 
 @dot.kernel("default csr -> default", when=_plain)
 def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype, out=None):
-    return csr_dot.dense_dot(lhs, rhs)
+    return csr_dot.dense_dot(_rows_of_width(lhs, rhs.shape[0]), rhs)
 
 
 @dot.kernel("default csr -> csr", when=_right_transposed)
 def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype, out=None):
-    return csr.from_dense(csr_dot.dense_dot_transposed(lhs, rhs))
+    return csr.from_dense(csr_dot.dense_dot_transposed(_rows_of_width(lhs, rhs.shape[1]), rhs))
 
 
 @dot.kernel("default csr -> default", when=_right_transposed)
 def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype, out=None):
-    return csr_dot.dense_dot_transposed(lhs, rhs)
+    return csr_dot.dense_dot_transposed(_rows_of_width(lhs, rhs.shape[1]), rhs)
 
 
 @op(shape_only=("lhs",))
@@ -235,6 +252,12 @@ def _(g, lhs, rhs, *, transpose_a, transpose_b, out=None):
     return csr_dot.dense_dot_transposed(g, rhs)
 
 
+@_dot_lhs_grad.kernel("default csr default|row_sparse -> default", when=_plain)
+def _(g, lhs, rhs, *, transpose_a, transpose_b, out=None):
+    rhs = storage.densify(rhs)  # lhs lends but its shape, and stays sparse
+    return _matmul(g.reshape(lhs.shape[0], -1), rhs.reshape(rhs.shape[0], -1).T)
+
+
 @_dot_rhs_grad.kernel("default csr csr|default|row_sparse -> row_sparse", when=_plain)
 def _(g, lhs, rhs, *, transpose_a, transpose_b, out=None):
     return csr_dot.dot_transposed(lhs, g if g.ndim == 2 else g.reshape(-1, 1))
@@ -275,6 +298,8 @@ def batch_dot(
     >>> nd.batch_dot(nd.ones((2, 3, 4)), nd.ones((2, 4, 5))).shape
     (2, 3, 5)
     """
+    if lhs.ndim < 3 or lhs.shape[:-2] != rhs.shape[:-2]:
+        raise ValueError("two stacks of equally many matrices are wanted")
     a = lhs.swapaxes(-1, -2) if transpose_a else lhs
     b = rhs.swapaxes(-1, -2) if transpose_b else rhs
     if a.dtype is _HALF:
@@ -288,13 +313,23 @@ def _(s, *, transpose_a, transpose_b, **_):
     lhs, rhs = s.lhs, s.rhs
     if isinstance(lhs, UnknownShape) or isinstance(rhs, UnknownShape):
         return
+    if len(lhs) < 3 or len(lhs) != len(rhs):
+        raise _no_stacks(lhs, rhs)
     n, k = (lhs[-1], lhs[-2]) if transpose_a else (lhs[-2], lhs[-1])
     j, m = (rhs[-1], rhs[-2]) if transpose_b else (rhs[-2], rhs[-1])
-    batch = tuple([b if a is UNKNOWN else a for a, b in zip(lhs[:-2], rhs[:-2], strict=False)])
+    batch = tuple([b if a is UNKNOWN else a for a, b in zip(lhs[:-2], rhs[:-2], strict=True)])
     k = j if k is UNKNOWN else k
     s.lhs = (*batch, k, n) if transpose_a else (*batch, n, k)
     s.rhs = (*batch, m, k) if transpose_b else (*batch, k, m)
     s.out = (*batch, n, m)
+
+
+def _no_stacks(lhs, rhs):
+    return ShapeError(
+        f"batch_dot: these are not two stacks of matrices.\n  received  lhs {lhs}, rhs {rhs}\n"
+        "  expected  (..., n, k) and (..., k, m), with equal leading dimensions, at least one\n"
+        "  fix       add a leading dimension with expand_dims, or use dot for two matrices"
+    )
 
 
 @batch_dot.grad
@@ -315,7 +350,7 @@ def _(F, g, lhs, rhs, *, out, transpose_a, transpose_b, forward_stype):
 
 @op(aliases=("_sparse_FullyConnected",))
 def FullyConnected(
-    data, weight, bias=None, *, num_hidden: int, no_bias: bool = False, flatten: bool = True, out=None
+    data, weight, bias=None, *, num_hidden: Count, no_bias: bool = False, flatten: bool = True, out=None
 ):
     """``data @ weight.T + bias``, the dense layer.
 
@@ -331,13 +366,17 @@ def FullyConnected(
     >>> nd.FullyConnected(nd.ones((2, 3)), nd.ones((4, 3)), nd.zeros(4), num_hidden=4).shape
     (2, 4)
     """
+    if weight.shape[0] != num_hidden or no_bias is not (bias is None):
+        raise ValueError("weight or bias are not what the attributes say")
     shape = data.shape
     if len(shape) != 2:
         data = data.reshape(shape[0], -1) if flatten and shape else data.reshape(-1, shape[-1])
     result = _matmul(data, weight.T, out if out is not None and out.ndim == 2 else None)
     if bias is not None:
+        if bias.size != num_hidden:
+            raise ValueError("bias is not what the attributes say")
         result += bias
-    if len(shape) > 2 and not flatten:
+    if len(shape) != 2 and not flatten:
         result = result.reshape(*shape[:-1], num_hidden)
     if out is None or result is out:
         return result
@@ -361,7 +400,7 @@ def _(s, *, num_hidden, no_bias, flatten):
         return
     row = prod(data[1:]) if flatten else data[-1]
     s.weight = (num_hidden, row if row is not UNKNOWN else k)
-    if out is not UNKNOWN_SHAPE:
+    if out is not UNKNOWN_SHAPE and (flatten or len(data) > 1):
         s.data = (out[0], *data[1:])
     s.out = (s.data[0], num_hidden) if flatten else (*s.data[:-1], num_hidden)
 

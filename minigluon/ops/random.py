@@ -106,7 +106,7 @@ def _per_element(first, second, shape, draw, dtype):
     """``shape`` draws for each element of the parameters."""
     whole = (*first.shape, *shape)
     spread = (..., *[None] * len(shape))
-    return draw(whole, first[spread], second[spread]).astype(dtype or first.dtype, copy=False)
+    return draw(whole, first[spread], second[spread]).astype(dtype or np.float32, copy=False)
 
 
 @op(aliases=("sample_uniform",), grad="zero")
@@ -135,4 +135,4 @@ for _sampler in (_sample_uniform, _sample_normal):
 
     @_sampler.dtype
     def _(t, *, dtype, **_):
-        t.out = dtype or t.ins[0]
+        t.out = dtype or np.float32

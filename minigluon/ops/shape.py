@@ -1,4 +1,4 @@
-"""Operators that move elements without changing them: reshape, transpose, join, split, repeat."""
+"""Operators that change the shape or exchange axes: reshape, squeeze, transpose, flip."""
 
 from __future__ import annotations
 
@@ -6,15 +6,9 @@ import numpy as np
 
 from ..base import ShapeError
 from ..core.attributes import Shape
-from ..core.infer import UNKNOWN, UNKNOWN_SHAPE, UnknownShape, known, prod, same_as
+from ..core.infer import UNKNOWN, UNKNOWN_SHAPE, UnknownShape, known, prod
 from ..core.op import op
-
-
-def _filled(result, out):
-    if out is None:
-        return result
-    out[...] = result
-    return out
+from ._shared import axis_of, filled
 
 
 # ---- reshape
@@ -43,6 +37,8 @@ def reshaped(shape, codes, reverse=False):
             result.append(shape[source])
             source += 1
         elif code == -1:
+            if rest is not None:
+                raise _wrong_size(shape, codes, prod(shape))
             rest = len(result)
             result.append(1)
             source += 1
@@ -55,6 +51,8 @@ def reshaped(shape, codes, reverse=False):
         elif code == -4:
             left, right = codes[position], codes[position + 1]
             position += 2
+            if left == right == -1:
+                raise _wrong_size(shape, codes, prod(shape))
             whole = shape[source]
             source += 1
             left = whole // right if left == -1 else left
@@ -95,7 +93,7 @@ def _share(total, others, shape, codes):
 
 def _wrong_size(shape, codes, total):
     return ShapeError(
-        f"Reshape: the number of elements does not fit.\n  received  data {shape}, shape={codes}\n"
+        f"reshape: the number of elements does not fit.\n  received  data {shape}, shape={codes}\n"
         f"  expected  a shape of {total} elements\n  fix       let one dimension be -1"
     )
 
@@ -124,7 +122,7 @@ def Reshape(
     >>> nd.reshape(nd.zeros((2, 3, 4)), shape=(0, -1)).shape
     (2, 12)
     """
-    return _filled(data.reshape(_reshape_to(data.shape, shape, reverse, target_shape, keep_highest)), out)
+    return filled(data.reshape(_reshape_to(data.shape, shape, reverse, target_shape, keep_highest)), out)
 
 
 def _reshape_to(have, shape, reverse, target_shape, keep_highest):
@@ -146,6 +144,11 @@ def _(s, *, shape, reverse, target_shape, keep_highest):
             s.out = shape
         return
     s.out = _reshape_to(have, shape, reverse, target_shape, keep_highest)
+    missing = [k for k, d in enumerate(have) if d is UNKNOWN]
+    if len(missing) == 1 and known(s.out):
+        others = prod([d for d in have if d is not UNKNOWN])
+        rest = _share(prod(s.out), others, have, s.out)
+        s.data = tuple([rest if d is UNKNOWN else d for d in have])
 
 
 @Reshape.grad
@@ -172,7 +175,7 @@ def reshape_like(
     (2, 3)
     """
     shape = _like_shape(lhs.shape, rhs.shape, lhs_begin, lhs_end, rhs_begin, rhs_end)
-    return _filled(lhs.reshape(shape), out)
+    return filled(lhs.reshape(shape), out)
 
 
 def _like_shape(lhs, rhs, lhs_begin, lhs_end, rhs_begin, rhs_end):
@@ -186,7 +189,10 @@ def _(s, **attrs):
     lhs, rhs = s.lhs, s.rhs
     if isinstance(rhs, UnknownShape) or (isinstance(lhs, UnknownShape) and attrs["lhs_begin"] is not None):
         return
-    s.out = rhs if isinstance(lhs, UnknownShape) else _like_shape(lhs, rhs, **attrs)
+    shape = rhs if isinstance(lhs, UnknownShape) else _like_shape(lhs, rhs, **attrs)
+    if known(lhs) and known(shape) and prod(lhs) != prod(shape):
+        raise _wrong_size(lhs, shape, prod(lhs))
+    s.out = shape
 
 
 @reshape_like.dtype
@@ -210,7 +216,7 @@ def Flatten(data, *, out=None):
     (2, 12)
     """
     rows = data.shape[0] if data.ndim else 1
-    return _filled(data.reshape(rows, int(prod(data.shape[1:]))), out)
+    return filled(data.reshape(rows, int(prod(data.shape[1:]))), out)
 
 
 @Flatten.shape
@@ -240,17 +246,17 @@ def expand_dims(data, *, axis: int, out=None):
     >>> nd.expand_dims(nd.zeros((2, 3)), axis=1).shape
     (2, 1, 3)
     """
-    return _filled(np.expand_dims(data, axis), out)
+    return filled(np.expand_dims(data, axis), out)
 
 
 @expand_dims.shape
 def _(s, *, axis):
     data, out = s.data, s.out
     if not isinstance(data, UnknownShape):
-        k = axis if axis >= 0 else axis + len(data) + 1
+        k = axis_of(axis, len(data) + 1, "expand_dims")
         s.out = (*data[:k], 1, *data[k:])
     elif not isinstance(out, UnknownShape):
-        k = axis if axis >= 0 else axis + len(out)
+        k = axis_of(axis, len(out), "expand_dims")
         s.data = (*out[:k], *out[k + 1 :])
 
 
@@ -271,7 +277,7 @@ def squeeze(data, *, axis: Shape | None = None, out=None):
     >>> nd.squeeze(nd.zeros((1, 3, 1))).shape
     (3,)
     """
-    return _filled(np.squeeze(data, axis=axis), out)
+    return filled(np.squeeze(data, axis=axis), out)
 
 
 @squeeze.shape
@@ -283,7 +289,8 @@ def _(s, *, axis):
         if known(data):
             s.out = tuple([d for d in data if d != 1])
         return
-    gone = {a % len(data) for a in axis}
+    gone = {axis_of(a, len(data), "squeeze") for a in axis}
+    s.data = tuple([1 if k in gone else d for k, d in enumerate(data)])
     s.out = tuple([d for k, d in enumerate(data) if k not in gone])
 
 
@@ -298,7 +305,14 @@ def _(F, g, data, *, out, axis):
 def _axes_of(shape, axes):
     if not axes:
         return tuple(range(len(shape)))[::-1]
-    return tuple([a % len(shape) for a in axes])
+    order = tuple([axis_of(a, len(shape), "transpose") for a in axes])
+    if len(set(order)) < len(shape):
+        raise ShapeError(
+            f"transpose: axes do not name every axis once.\n  received  axes={axes}, data {shape}\n"
+            f"  expected  an order of 0 to {len(shape) - 1}\n"
+            "  fix       give every axis once, or leave axes out to reverse them"
+        )
+    return order
 
 
 @op(copies_view=True)
@@ -310,7 +324,7 @@ def transpose(data, *, axes: Shape = (), out=None):
     >>> nd.transpose(nd.zeros((2, 3, 4)), axes=(1, 0, 2)).shape
     (3, 2, 4)
     """
-    return _filled(data.transpose(axes or None), out)
+    return filled(data.transpose(axes or None), out)
 
 
 @transpose.shape
@@ -344,7 +358,7 @@ def SwapAxis(data, *, dim1: int = 0, dim2: int = 0, out=None):
     >>> nd.swapaxes(nd.zeros((2, 3, 4)), dim1=0, dim2=2).shape
     (4, 3, 2)
     """
-    return _filled(data.swapaxes(dim1, dim2), out)
+    return filled(data.swapaxes(dim1, dim2), out)
 
 
 @SwapAxis.shape
@@ -352,8 +366,9 @@ def _(s, *, dim1, dim2):
     for given, other in (("data", "out"), ("out", "data")):
         shape = getattr(s, given)
         if not isinstance(shape, UnknownShape):
+            a, b = (axis_of(dim, len(shape), "SwapAxis") for dim in (dim1, dim2))
             swapped = list(shape)
-            swapped[dim1], swapped[dim2] = swapped[dim2], swapped[dim1]
+            swapped[a], swapped[b] = swapped[b], swapped[a]
             setattr(s, other, tuple(swapped))
 
 
@@ -371,379 +386,21 @@ def reverse(data, *, axis: Shape, out=None):
     >>> nd.flip(nd.array([1, 2, 3]), axis=0).asnumpy()
     array([3., 2., 1.], dtype=float32)
     """
-    return _filled(np.flip(data, axis), out)
+    return filled(np.flip(data, axis), out)
 
 
-reverse.shape(same_as("data"))
+@reverse.shape
+def _(s, *, axis):
+    s.data = s.out
+    s.out = s.data
+    if not isinstance(s.data, UnknownShape):
+        for a in axis:
+            axis_of(a, len(s.data), "reverse")
 
 
 @reverse.grad
 def _(F, g, data, *, out, axis):
     return F.reverse(g, axis=axis)
-
-
-# ---- join
-
-
-@op(aliases=("concat", "_sparse_concat"))
-def Concat(*data, dim: int = 1, out=None):
-    """Arrays one after the other along an axis.
-
-    Parameters
-    ----------
-    data : arrays whose shapes differ in ``dim`` at most.
-    dim : the axis along which they are joined.
-
-    Examples
-    --------
-    >>> nd.concat(nd.ones((2, 1)), nd.zeros((2, 2)), dim=1).asnumpy()
-    array([[1., 0., 0.],
-           [1., 0., 0.]], dtype=float32)
-    """
-    return np.concatenate(data, axis=dim, out=out)
-
-
-@Concat.shape
-def _(s, *, dim):
-    shapes = [x for x in (*s.ins, s.out) if not isinstance(x, UnknownShape)]
-    if not shapes:
-        return
-    rank = len(shapes[0])
-    axis = dim % rank
-    for k, shape in enumerate((*s.ins, s.out)):
-        common = list(shapes[0])
-        for other in shapes[1:]:
-            if len(other) == rank:
-                common = [b if a is UNKNOWN else a for a, b in zip(common, other, strict=True)]
-        common[axis] = UNKNOWN if isinstance(shape, UnknownShape) else shape[axis]
-        s.state(("in", k) if k < len(s.ins) else ("out", 0), tuple(common))
-    lengths = [x[axis] for x in s.ins]
-    out = s.out
-    missing = [k for k, d in enumerate(lengths) if d is UNKNOWN]
-    if not missing:
-        s.out = (*out[:axis], sum(lengths), *out[axis + 1 :])
-    elif len(missing) == 1 and out[axis] is not UNKNOWN:
-        rest = out[axis] - sum(d for d in lengths if d is not UNKNOWN)
-        s.state(("in", missing[0]), (*out[:axis], rest, *out[axis + 1 :]))
-
-
-@Concat.grad
-def _(F, g, *data, out, dim):
-    parts = F._concat_grad(g, *data, dim=dim, count=len(data))
-    return parts if isinstance(parts, tuple) else (parts,)
-
-
-Concat.grad(stype="default")
-Concat.runs_dense("default* -> default")
-
-
-@Concat.kernel("csr* -> csr", when=lambda dim: dim == 0)
-def _(*data, dim, out=None):
-    from ..kernels import csr
-
-    return csr.concat_rows(data)
-
-
-@op(shape_only=("data",), outputs=lambda count, **_: count)
-def _concat_grad(g, *data, dim: int = 1, count: int = 1):
-    """The parts of a concatenation's gradient, in the shapes of what was joined."""
-    stops = np.cumsum([x.shape[dim] for x in data])[:-1]
-    parts = tuple([p.copy() for p in np.split(g, stops, axis=dim)])
-    return parts if len(parts) > 1 else parts[0]
-
-
-@_concat_grad.shape
-def _(s, *, dim, count):
-    s.outs = s.ins[1:]
-
-
-@_concat_grad.grad
-def _(F, h, g, *data, out, dim, count):
-    return (F.Concat(*(h if isinstance(h, tuple) else (h,)), dim=dim),)
-
-
-# ---- split
-
-
-def _cut(data, axis, squeeze_axis, parts):
-    pieces = np.split(data, parts, axis=axis)
-    if squeeze_axis:
-        pieces = [np.squeeze(p, axis=axis) for p in pieces]
-    pieces = tuple([np.ascontiguousarray(p) if p.base is None else p.copy() for p in pieces])
-    return pieces if len(pieces) > 1 else pieces[0]
-
-
-@op(
-    aliases=("split",),
-    outputs=lambda num_outputs, **_: num_outputs,
-    output_names=lambda num_outputs, **_: [f"output{k}" for k in range(num_outputs)],
-)
-def SliceChannel(data, *, num_outputs: int, axis: int = 1, squeeze_axis: bool = False):
-    """Equal parts along an axis, as a list (one part comes bare).
-
-    Parameters
-    ----------
-    num_outputs : the number of parts; the axis must divide evenly.
-    squeeze_axis : drop the axis, whose length must be ``num_outputs``.
-
-    Examples
-    --------
-    >>> [x.shape for x in nd.split(nd.zeros((2, 4)), num_outputs=2)]
-    [(2, 2), (2, 2)]
-    """
-    return _cut(data, axis, squeeze_axis, num_outputs)
-
-
-@SliceChannel.shape
-def _(s, *, num_outputs, axis, squeeze_axis):
-    data = s.data
-    if isinstance(data, UnknownShape):
-        part = next((x for x in s.outs if not isinstance(x, UnknownShape)), None)
-        if part is None:
-            return
-        if squeeze_axis:
-            k = axis % (len(part) + 1)
-            s.data = (*part[:k], num_outputs, *part[k:])
-        else:
-            k = axis % len(part)
-            s.data = (*part[:k], part[k] * num_outputs, *part[k + 1 :])
-        return
-    k = axis % len(data)
-    length = data[k]
-    if length is not UNKNOWN and (length % num_outputs or (squeeze_axis and length != num_outputs)):
-        raise ShapeError(
-            f"SliceChannel: axis {axis} cannot be cut so.\n  received  data {data}\n"
-            f"  expected  a length that {num_outputs} divides"
-            f"{', and equals as squeeze_axis=True' if squeeze_axis else ''}\n"
-            "  fix       choose another num_outputs"
-        )
-    middle = () if squeeze_axis else (length // num_outputs,)
-    s.outs = [(*data[:k], *middle, *data[k + 1 :])] * num_outputs
-
-
-@SliceChannel.grad
-def _(F, g, data, *, out, num_outputs, axis, squeeze_axis):
-    parts = g if isinstance(g, tuple) else (g,)
-    joined = F.stack(*parts, axis=axis) if squeeze_axis else F.Concat(*parts, dim=axis)
-    return joined
-
-
-@op(outputs=lambda indices, sections, **_: sections or len(indices))
-def _split_v2(data, *, indices: Shape, axis: int = 1, squeeze_axis: bool = False, sections: int = 0):
-    """Parts along an axis that begin at ``indices``, or ``sections`` equal ones."""
-    return _cut(data, axis, squeeze_axis, sections or list(indices[1:]))
-
-
-@_split_v2.shape
-def _(s, *, indices, axis, squeeze_axis, sections):
-    data = s.data
-    if isinstance(data, UnknownShape):
-        return
-    k = axis % len(data)
-    length = data[k]
-    if sections:
-        lengths = [length // sections] * sections
-    else:
-        stops = [*indices[1:], length]
-        lengths = [b - a for a, b in zip(indices, stops, strict=True)]
-    s.outs = [(*data[:k], *(() if squeeze_axis else (n,)), *data[k + 1 :]) for n in lengths]
-
-
-@_split_v2.grad
-def _(F, g, data, *, out, axis, squeeze_axis, **_):
-    parts = g if isinstance(g, tuple) else (g,)
-    return F.stack(*parts, axis=axis) if squeeze_axis else F.Concat(*parts, dim=axis)
-
-
-@op()
-def stack(*data, axis: int = 0, out=None):
-    """Arrays of one shape joined along a new axis.
-
-    Examples
-    --------
-    >>> nd.stack(nd.ones(2), nd.zeros(2)).asnumpy()
-    array([[1., 1.],
-           [0., 0.]], dtype=float32)
-    """
-    return np.stack(data, axis=axis, out=out)
-
-
-@stack.shape
-def _(s, *, axis):
-    for shape in s.ins:
-        if not isinstance(shape, UnknownShape):
-            s.ins = [shape] * len(s.ins)
-    first = s.ins[0]
-    if isinstance(first, UnknownShape):
-        return
-    k = axis % (len(first) + 1)
-    s.out = (*first[:k], len(s.ins), *first[k:])
-
-
-@stack.grad
-def _(F, g, *data, out, axis):
-    parts = F.SliceChannel(g, num_outputs=len(data), axis=axis, squeeze_axis=True)
-    return parts if isinstance(parts, tuple) else (parts,)
-
-
-stack.grad(stype="default")
-
-
-# ---- repeat
-
-
-@op()
-def tile(data, *, reps: Shape, out=None):
-    """The whole array repeated along each axis.
-
-    Examples
-    --------
-    >>> nd.tile(nd.array([1, 2]), reps=(2, 2)).asnumpy()
-    array([[1., 2., 1., 2.],
-           [1., 2., 1., 2.]], dtype=float32)
-    """
-    return _filled(np.tile(data, reps), out)
-
-
-@tile.shape
-def _(s, *, reps):
-    data = s.data
-    if isinstance(data, UnknownShape):
-        return
-    n = max(len(data), len(reps))
-    shape = (*[1] * (n - len(data)), *data)
-    times = (*[1] * (n - len(reps)), *reps)
-    s.out = tuple([d * t for d, t in zip(shape, times, strict=True)])
-
-
-@tile.grad
-def _(F, g, data, *, out, reps):
-    return F._tile_grad(g, data, reps=reps)
-
-
-@op(shape_only=("like",))
-def _tile_grad(g, like, *, reps: Shape, out=None):
-    """The sum over the copies that ``tile`` made."""
-    n = max(like.ndim, len(reps))
-    shape = (*[1] * (n - like.ndim), *like.shape)
-    times = (*[1] * (n - len(reps)), *reps)
-    folded = g.reshape([d for pair in zip(times, shape, strict=True) for d in pair])
-    return _filled(np.add.reduce(folded, axis=tuple(range(0, 2 * n, 2))).reshape(like.shape), out)
-
-
-_tile_grad.shape(lambda s, **_: setattr(s, "out", s.like))
-
-
-@_tile_grad.grad
-def _(F, h, g, like, *, out, reps):
-    return F.tile(h, reps=reps), None
-
-
-@op()
-def repeat(data, *, repeats: int, axis: int | None = None, out=None):
-    """Each element repeated, in place, along an axis or of the flat array.
-
-    Examples
-    --------
-    >>> nd.repeat(nd.array([1, 2]), repeats=2).asnumpy()
-    array([1., 1., 2., 2.], dtype=float32)
-    """
-    return _filled(np.repeat(data, repeats, axis=axis), out)
-
-
-@repeat.shape
-def _(s, *, repeats, axis):
-    data = s.data
-    if isinstance(data, UnknownShape):
-        return
-    if axis is None:
-        s.out = (prod(data) * repeats,)
-    else:
-        k = axis % len(data)
-        s.out = (*data[:k], data[k] * repeats, *data[k + 1 :])
-
-
-@repeat.grad
-def _(F, g, data, *, out, repeats, axis):
-    return F._repeat_grad(g, data, repeats=repeats, axis=axis)
-
-
-@op(shape_only=("like",))
-def _repeat_grad(g, like, *, repeats: int, axis: int | None = None, out=None):
-    """The sum over the copies that ``repeat`` made."""
-    if axis is None:
-        folded = g.reshape(*like.shape, repeats)
-        return _filled(np.add.reduce(folded, axis=-1), out)
-    k = axis % like.ndim
-    folded = g.reshape(*like.shape[: k + 1], repeats, *like.shape[k + 1 :])
-    return _filled(np.add.reduce(folded, axis=k + 1), out)
-
-
-_repeat_grad.shape(lambda s, **_: setattr(s, "out", s.like))
-
-
-@_repeat_grad.grad
-def _(F, h, g, like, *, out, repeats, axis):
-    return F.repeat(h, repeats=repeats, axis=axis), None
-
-
-@op()
-def diag(data, *, k: int = 0, axis1: int = 0, axis2: int = 1, out=None):
-    """The diagonal of a matrix, or the matrix with a vector on its diagonal.
-
-    Examples
-    --------
-    >>> nd.diag(nd.array([[1, 2], [3, 4]])).asnumpy()
-    array([1., 4.], dtype=float32)
-    """
-    if data.ndim == 1:
-        return _filled(np.diag(data, k), out)
-    return _filled(np.diagonal(data, k, axis1, axis2).copy(), out)
-
-
-@diag.shape
-def _(s, *, k, axis1, axis2):
-    data = s.data
-    if not known(data):
-        return
-    if len(data) == 1:
-        s.out = (data[0] + abs(k),) * 2
-        return
-    a, b = axis1 % len(data), axis2 % len(data)
-    rows, columns = (data[a] + min(k, 0), data[b]) if k < 0 else (data[a], data[b] - k)
-    kept = [d for i, d in enumerate(data) if i not in (a, b)]
-    s.out = (*kept, max(0, min(rows, columns)))
-
-
-@diag.grad
-def _(F, g, data, *, out, k, axis1, axis2):
-    return F._diag_grad(g, data, k=k, axis1=axis1, axis2=axis2)
-
-
-@op(shape_only=("like",))
-def _diag_grad(g, like, *, k: int = 0, axis1: int = 0, axis2: int = 1, out=None):
-    """Zeros with ``g`` where ``diag`` read."""
-    if like.ndim == 1:
-        return _filled(np.diagonal(g, k).copy(), out)
-    result = np.zeros(like.shape, g.dtype)
-    np.einsum("...ii->...i", _window(result, k, axis1, axis2))[...] = g
-    return _filled(result, out)
-
-
-def _window(x, k, axis1, axis2):
-    """The view of ``x`` whose main diagonal is diagonal ``k``, its two axes last and square."""
-    moved = np.moveaxis(x, (axis1, axis2), (-2, -1))
-    moved = moved[..., -k:, :] if k < 0 else moved[..., :, k:]
-    n = min(moved.shape[-2:])
-    return moved[..., :n, :n]
-
-
-_diag_grad.shape(lambda s, **_: setattr(s, "out", s.like))
-
-
-@_diag_grad.grad
-def _(F, h, g, like, *, out, **attrs):
-    return F.diag(h, **attrs), None
 
 
 @op(grad="zero")
@@ -760,7 +417,7 @@ def shape_array(data):
 
 @shape_array.shape
 def _(s):
-    s.out = (len(s.data),)
+    s.out = (UNKNOWN if isinstance(s.data, UnknownShape) else len(s.data),)
 
 
 @shape_array.dtype

@@ -6,11 +6,10 @@ from typing import Literal
 
 import numpy as np
 
-from ..base import IndexOutOfRange
 from ..core.infer import same_as
 from ..core.op import op
 from ..kernels import csr, row_sparse
-from .index import whole_numbers
+from ._places import checked, whole_numbers
 
 
 @op(aliases=("_sparse_cast_storage",), hint="stype", copies_view=True)
@@ -61,14 +60,7 @@ def _(data, *, stype):
 
 
 def _row_numbers(indices, rows):
-    numbers = whole_numbers(indices).reshape(-1)
-    if numbers.size and (numbers.min() < 0 or numbers.max() >= rows):
-        wrong = numbers[(numbers < 0) | (numbers >= rows)][0]
-        raise IndexOutOfRange(
-            f"_sparse_retain: there is no row {wrong}.\n  received  indices with {wrong}\n"
-            f"  expected  0 to {rows - 1}, the rows of data\n  fix       leave such indices out"
-        )
-    return numbers
+    return checked(whole_numbers(indices, rows), rows, "_sparse_retain").reshape(-1)
 
 
 @op()

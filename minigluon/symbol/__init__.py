@@ -7,7 +7,20 @@ from typing import Any
 from .. import ops  # noqa: F401  (fills the operator table)
 from ..core.namespace import operator_namespace
 from . import _internal, contrib, image, linalg, op, random, sparse
-from .creation import arange, eye, full, hypot, linspace, maximum, minimum, ones, pow, power, zeros
+from .creation import (
+    arange,
+    eye,
+    full,
+    hypot,
+    linspace,
+    maximum,
+    minimum,
+    ones,
+    pow,
+    power,
+    split_v2,
+    zeros,
+)
 from .executor import Executor
 from .json import load, loads
 from .symbol import Group, Symbol, Variable, var
@@ -29,7 +42,5 @@ _install()
 __all__ = [
     "Executor", "Group", "Symbol", "Variable", "_internal", "arange", "contrib", "eye", "full",
     "hypot", "image", "linalg", "linspace", "load", "load_json", "maximum", "minimum", "ones", "op",
-    "pow", "power", "random", "sparse", "var", "zeros",
+    "pow", "power", "random", "sparse", "split_v2", "var", "zeros",
 ]  # fmt: skip
-
-_Any = Any

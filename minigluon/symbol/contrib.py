@@ -1,7 +1,10 @@
-"""``mx.sym.contrib``: operators of the table under the names this namespace gives them."""
+"""``mx.sym.contrib``: control flow, and operators under the names this namespace gives them."""
 
 from __future__ import annotations
 
 from ..core.namespace import operator_namespace
+from .control_flow import cond, foreach, while_loop
 
 __getattr__, __dir__ = operator_namespace(globals(), "sym", "contrib")
+
+__all__ = ["cond", "foreach", "while_loop"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import MXNetError
+from ..core.explain import ArgumentTypeError
 from .symbol import Symbol
 
 
@@ -42,11 +42,10 @@ def arange(
     infer_range: bool = False, name: str | None = None, dtype: Any = None,
 ) -> Symbol:  # fmt: skip
     """Numbers from ``start`` (0 if it is the only one given) up to ``stop``, each repeated."""
-    if stop is None:
-        start, stop = 0, start
     return _sym()._internal._arange(  # type: ignore[no-any-return]
-        start=start, stop=stop, step=step, repeat=repeat, name=name, dtype=dtype or np.float32
-    )
+        start=start, stop=stop, step=step, repeat=repeat, infer_range=infer_range, name=name,
+        dtype=dtype or np.float32,
+    )  # fmt: skip
 
 
 def linspace(
@@ -56,6 +55,25 @@ def linspace(
     """``num`` evenly spaced numbers."""
     return _sym()._internal._linspace(  # type: ignore[no-any-return]
         start=start, stop=stop, num=num, endpoint=endpoint, name=name, dtype=dtype or np.float32
+    )
+
+
+def split_v2(
+    ary: Symbol, indices_or_sections: Any, axis: int = 0, squeeze_axis: bool = False
+) -> Symbol:
+    """Parts along an axis: so many equal ones, or those that begin at the given indices."""
+    if isinstance(indices_or_sections, int):
+        indices, sections = [], indices_or_sections
+    elif isinstance(indices_or_sections, tuple | list | set):
+        indices, sections = [0, *indices_or_sections], 0
+    else:
+        raise ValueError(
+            "split_v2: indices_or_sections must either int or tuple of ints.\n"
+            f"  received  {indices_or_sections!r}\n  expected  an integer or a tuple of integers\n"
+            "  fix       pass 3 for three equal parts, or (2, 5) for cuts before rows 2 and 5"
+        )
+    return _sym()._internal._split_v2(  # type: ignore[no-any-return]
+        ary, indices=indices, axis=axis, squeeze_axis=squeeze_axis, sections=sections
     )
 
 
@@ -69,7 +87,7 @@ def _two(array: str, scalar: str, reflected: str, left: Any, right: Any, plain: 
         return getattr(internal, reflected)(right, scalar=left)
     if isinstance(left, int | float | np.number) and isinstance(right, int | float | np.number):
         return plain(left, right)
-    raise MXNetError(
+    raise ArgumentTypeError(
         f"{array}: operands are neither symbols nor numbers.\n  received  {type(left).__name__} "
         f"and {type(right).__name__}\n  expected  Symbol or number\n  fix       use sym.Variable"
     )

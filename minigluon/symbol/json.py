@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ..base import MXNetError
 from ..core.call import intern
 from ..core.compose import HIDDEN
-from ..core.graph import Node, topological
+from ..core.graph import Entry, Node, topological
 from ..core.op import Op, registry
 from .symbol import Symbol
 
@@ -20,7 +21,13 @@ MXNET_VERSION = 10901
 
 def dumps(symbol: Symbol) -> str:
     """The text of a symbol file; the same graph gives the same text."""
-    nodes = topological(symbol._entries)
+    graph = _rows(symbol._entries)
+    graph["attrs"] = {"mxnet_version": ["int", MXNET_VERSION]}
+    return _written(graph, 0)
+
+
+def _rows(heads: Sequence[Entry]) -> dict[str, Any]:
+    nodes = topological(heads)
     number = {node: k for k, node in enumerate(nodes)}
     rows = []
     pointers = [0]
@@ -32,16 +39,20 @@ def dumps(symbol: Symbol) -> str:
         if node.attrs:
             row["attrs"] = dict(sorted(node.attrs.items()))
         row["inputs"] = [[number[e[0]], e[1], 0] for e in node.inputs if e is not None]
+        if node.call is not None and node.call.op.graphs:
+            row["subgraphs"] = [_rows(graph) for graph in node.call.op.graphs]
         rows.append(row)
-        pointers.append(pointers[-1] + (1 if node.call is None else node.call.outputs))
-    graph = {
+        pointers.append(pointers[-1] + _count_saved(node))
+    return {
         "nodes": rows,
         "arg_nodes": [k for k, node in enumerate(nodes) if node.call is None],
         "node_row_ptr": pointers,
-        "heads": [[number[n], k, 0] for n, k in symbol._entries],
-        "attrs": {"mxnet_version": ["int", MXNET_VERSION]},
+        "heads": [[number[n], k, 0] for n, k in heads],
     }
-    return _written(graph, 0)
+
+
+def _count_saved(node: Node) -> int:
+    return 1 if node.call is None else node.call.outputs - node.call.op.unsaved
 
 
 #: a list of more elements than this gets a line for each, as does a mapping of more than one
@@ -69,17 +80,21 @@ def loads(text: str) -> Symbol:
     """The symbol a file's text describes. Raises ``MXNetError`` if it is not such a file."""
     try:
         graph = json.loads(text)
-        rows, heads = graph["nodes"], graph["heads"]
+        graph["nodes"], graph["heads"]
     except (ValueError, KeyError, TypeError) as error:
         raise MXNetError(
             f"load_json: this is not a symbol.\n  received  {text[:60]!r}\n"
             "  expected  JSON with nodes and heads, as Symbol.tojson() writes it\n"
             f"  fix       {type(error).__name__}: {error}"
         ) from error
+    return _symbol(graph)
+
+
+def _symbol(graph: dict[str, Any]) -> Symbol:
     nodes: list[Node] = []
-    for row in rows:
+    for row in graph["nodes"]:
         nodes.append(_node(row, nodes))
-    return Symbol([(nodes[h[0]], h[1] if len(h) > 1 else 0) for h in heads])
+    return Symbol([(nodes[h[0]], h[1] if len(h) > 1 else 0) for h in graph["heads"]])
 
 
 def _node(row: dict[str, Any], nodes: list[Node]) -> Node:
@@ -95,6 +110,9 @@ def _node(row: dict[str, Any], nodes: list[Node]) -> Node:
             "  expected  an operator of the table (minigluon ops)\n"
             "  fix       check the file, or the version that wrote it"
         )
+    if op.read is not None:
+        graphs = [_symbol(graph) for graph in row.get("subgraphs", ())]
+        return Node(op.read(attrs, graphs), tuple(inputs), row["name"], attrs or None)
     call = intern(op, tuple([attrs.get(n, d) for n, (_, d) in op.attributes.items()]))
     names = op.names_of_inputs(call.attrs, len(inputs))
     required = [n for n in names if n not in op.optional or op.input_rule is not None]

@@ -366,7 +366,7 @@ class Symbol:
         aux_states: Any = None, group2ctx: Any = None, shared_exec: Any = None,
     ) -> Any:  # fmt: skip
         """An `Executor` on given arrays: ``args`` and ``args_grad`` are lists or dicts by name."""
-        from .executor import bind
+        from .binding import bind
 
         return bind(self, ctx, args, args_grad, grad_req, aux_states, group2ctx, shared_exec)
 
@@ -376,7 +376,7 @@ class Symbol:
         shared_buffer: Any = None, **kwargs: Any,
     ) -> Any:  # fmt: skip
         """An `Executor` on zeros it makes itself, in the shapes that follow from those given."""
-        from .executor import simple_bind
+        from .binding import simple_bind
 
         return simple_bind(
             self,
@@ -427,6 +427,10 @@ class Symbol:
 
     def get_backend_symbol(self, backend: str) -> Symbol:
         """The graph for a subgraph backend: always itself."""
+        return self
+
+    def as_nd_ndarray(self) -> Symbol:
+        """The symbol itself: it is one of the ``mx.sym`` kind already."""
         return self
 
     def astype(self, dtype: Any) -> Symbol:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import minigluon as mx
-from minigluon import nd
+from minigluon import autograd, nd
 from minigluon.base import MXNetError, NotSupportedForSparseNDArray
 from minigluon.core.call import StorageFallbackWarning
 from minigluon.ndarray import sparse
@@ -440,3 +440,12 @@ def test_dense_views_are_asked_for_by_name_only():
     assert csr().T.stype == "default"
     np.testing.assert_array_equal(csr().T.asnumpy(), D.T)
     np.testing.assert_array_equal(csr().broadcast_to((2, 3, 3)).asnumpy(), [D, D])
+
+
+@pytest.mark.parametrize("make", [csr, rsp])
+def test_copies_into_recorded_arrays_are_refused(make):
+    target = nd.ones(D.shape)
+    target.attach_grad()
+    with autograd.record(), pytest.raises(MXNetError, match="recording"):
+        make().copyto(target)
+    np.testing.assert_array_equal(target.asnumpy(), np.ones(D.shape))

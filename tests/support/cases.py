@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from dataclasses import dataclass, field
+from unittest import mock
 
 import numpy as np
 from hypothesis import strategies as st
@@ -146,14 +148,28 @@ def bind(case, symbol, inputs, grad_req="null", gradients=None):
 
 def run_symbol(case, dtype, inputs, symbol=None):
     """The outputs of a case on NDArrays, through a symbol and its executor."""
-    symbol = symbol or symbol_of(case, dtype, [x.stype for x in inputs])
+    if symbol is None:
+        symbol = symbol_of(case, dtype, [x.stype for x in inputs])
     executor = bind(case, symbol, inputs)
     mx.random.seed(7)
     return executor.forward(is_train=case.entry.training)
 
 
-def run_plan(case, dtype, inputs):
-    """The outputs of a case on NDArrays, as the graph operator hybridised blocks make."""
+def run_plan(case, dtype, inputs, fuse="never"):
+    """The outputs of a case on NDArrays, as the graph operator hybridised blocks make.
+
+    Compiled plans (``fuse="always"``) round transcendental functions and sums otherwise.
+    """
+    with mock.patch.dict(os.environ, MINIGLUON_FUSE=fuse):
+        return _run_plan(case, dtype, inputs)
+
+
+def run_fused(case, dtype, inputs):
+    """The same, compiled where that can be."""
+    return run_plan(case, dtype, inputs, "always")
+
+
+def _run_plan(case, dtype, inputs):
     symbol = symbol_of(case, dtype, [x.stype for x in inputs])
     by_name = {f"x{k}": x for k, x in enumerate(inputs)}
     cached = nd.CachedOp(symbol)
@@ -172,7 +188,7 @@ def gradients(case, dtype, inputs, heads, run=run):
     wanted = case.wanted()
     for k in wanted:
         inputs[k].attach_grad()
-    with autograd.record(train_mode=case.entry.training):
+    with autograd.record():
         outputs = run(case, dtype, inputs)
     used = [
         (o, nd.array(h, dtype=h.dtype))
@@ -180,9 +196,7 @@ def gradients(case, dtype, inputs, heads, run=run):
         if o._entry is not None
     ]
     if used:
-        autograd.backward(
-            [o for o, _ in used], [h for _, h in used], train_mode=case.entry.training
-        )
+        autograd.backward([o for o, _ in used], [h for _, h in used])
     return [inputs[k].grad for k in wanted]
 
 

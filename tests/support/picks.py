@@ -51,7 +51,7 @@ class Pick:
 
     def values(self, shape, low=-2.0, high=2.0):
         """Float64 numbers between ``low`` and ``high``."""
-        if self.smooth:
+        if self.smooth and high - low > 1:
             cells = np.arange(np.ceil((low - 0.1) * 4) + 1, np.floor((high - 0.1) * 4))
             middle = self.numbers.choice(cells, shape) / 4 + 0.1
             return middle + self.numbers.uniform(-0.03, 0.03, shape)

@@ -10,15 +10,22 @@ import numpy as np
 from ... import storage
 from ..call import Dispatch
 from ..graph import Entry, Node, topological
+from .fuse import Facts
 
 
 class Emitted:
-    """A function made from a graph, its text, and the storage types of its results."""
+    """A function made from a graph, its text, and the storage types of its results.
 
-    __slots__ = ("dispatches", "run", "text", "types")
+    ``run`` always works. ``fast`` is what to try first: a builtin that returns None for arrays it
+    was not compiled for, or None where the function is not compiled as a whole.
+    """
+
+    __slots__ = ("dispatches", "fast", "notes", "run", "text", "types")
 
     def __init__(self, run: Callable[..., Any], text: str, types: tuple[Any, ...], dispatches: Any):
         self.run, self.text, self.types, self.dispatches = run, text, types, dispatches
+        self.fast: Callable[..., Any] | None = None
+        self.notes: list[str] = []
 
 
 def emit(
@@ -28,60 +35,122 @@ def emit(
     types: Sequence[type],
     *,
     fresh: int | None = None,
+    known: Facts | None = None,
 ) -> Emitted:
     """The function ``name(*arguments) -> tuple of results`` for arguments of these storage types.
 
     Nodes above an argument are not computed. A result of None is None. The first ``fresh`` results
-    (all if None) never share memory with an argument nor with each other.
+    (all if None) never share memory with an argument nor with each other. With ``known`` what can
+    be is compiled for arguments of these shapes and dtypes.
     """
-    environment: dict[str, Any] = {}
-    known: dict[Entry, Any] = {}
-    names: dict[Entry, str] = {}
-    for k, (entry, kind) in enumerate(zip(arguments, types, strict=True)):
-        known[entry] = kind if kind in storage.STYPES else np.ndarray
-        names[entry] = f"a{k}"
-    lines: list[str] = []
-    dispatches: dict[Node, Dispatch] = {}
-    aliases = set(arguments)
     order = _between(arguments, results)
+    dispatches, kinds = _resolve(order, arguments, types)
+    if known is not None:
+        emitted = compiled(name, arguments, results, kinds, order, known, fresh)
+        if emitted is not None:
+            emitted.dispatches = dispatches
+            emitted.types = tuple([None if e is None else kinds[e] for e in results])
+            return emitted
+    text = Text(name, arguments)
     last_use = _last_uses(order, results)
-    for k, node in enumerate(order):
+    for node in order:
+        text.call(node, dispatches[node].kernel)
+        text.forget([e for e in node.inputs if e is not None and last_use.get(e) is node])
+    return text.finish(results, fresh, kinds, dispatches)
+
+
+def compiled(
+    name: str, arguments: Sequence[Entry], results: Sequence[Entry | None],
+    kinds: dict[Entry, Any], order: list[Node], known: Facts, fresh: int | None,
+) -> Emitted | None:  # fmt: skip
+    """The function with its elementwise parts compiled, or None if there are none."""
+    from .assemble import assemble
+
+    return assemble(name, arguments, results, kinds, order, known, fresh)
+
+
+class Text:
+    """The lines of a function under construction, and the objects they name."""
+
+    def __init__(self, name: str, arguments: Sequence[Entry]):
+        self.name = name
+        self.environment: dict[str, Any] = {}
+        self.names = {entry: f"a{k}" for k, entry in enumerate(arguments)}
+        self.lines: list[str] = []
+        self.aliases = set(arguments)
+        self.count = len(arguments)
+        self.calls = 0
+
+    def call(self, node: Node, kernel: Callable[..., Any]) -> None:
+        """A line that runs a node's kernel."""
+        call, k = node.call, self.calls
+        assert call is not None
+        self.calls += 1
+        inputs = [e for e in node.inputs if e is not None]
+        self.environment[f"k{k}"] = kernel
+        given = [f"v{k}"] if call.outputs == 1 else [f"v{k}_{j}" for j in range(call.outputs)]
+        taken = ", ".join(self.names[e] for e in inputs)
+        self.lines.append(f"{', '.join(given)} = k{k}({taken})  # {call.op.name}")
+        for j, variable in enumerate(given):
+            self.names[(node, j)] = variable
+            if call.op.scalar:
+                self.lines.append(f"if not {variable}.shape: {variable} = {variable}.reshape(1)")
+        if (call.op.view or call.op.copies_view) and inputs:
+            self.aliases.update((node, j) for j in range(call.outputs))
+
+    def forget(self, dead: Sequence[Entry]) -> None:
+        """A line that lets go of values nobody reads any more."""
+        if dead:
+            self.lines.append(" = ".join([self.names[e] for e in dict.fromkeys(dead)]) + " = None")
+
+    def finish(
+        self, results: Sequence[Entry | None], fresh: int | None, kinds: dict[Entry, Any],
+        dispatches: dict[Node, Dispatch],
+    ) -> Emitted:  # fmt: skip
+        """The function, with a last line that returns the results."""
+        returned = []
+        seen: set[Entry] = set()
+        for k, entry in enumerate(results):
+            if entry is None:
+                returned.append("None")
+                continue
+            text = self.names[entry]
+            if (fresh is None or k < fresh) and (entry in self.aliases or entry in seen):
+                text += ".copy()"
+            seen.add(entry)
+            returned.append(text)
+        last = f"return ({', '.join(returned)}{',' if returned else ''})"
+        body = "\n    ".join([*self.lines, last])
+        parameters = ", ".join(f"a{k}" for k in range(self.count))
+        text = f"def {self.name}({parameters}):\n    {body}\n"
+        exec(compile(text, f"<plan {self.name}>", "exec"), self.environment)
+        types = tuple([None if e is None else kinds[e] for e in results])
+        return Emitted(self.environment[self.name], text, types, dispatches)
+
+
+def storages(
+    heads: Sequence[Entry | None], arguments: Sequence[Entry], types: Sequence[type]
+) -> dict[Entry, Any]:
+    """The storage type of every entry that the heads need, for arguments of these types."""
+    return _resolve(_between(arguments, heads), arguments, types)[1]
+
+
+def _resolve(
+    order: Sequence[Node], arguments: Sequence[Entry], types: Sequence[type]
+) -> tuple[dict[Node, Dispatch], dict[Entry, Any]]:
+    """The kernel of each node, and the storage type of every entry."""
+    kinds: dict[Entry, Any] = {}
+    for entry, kind in zip(arguments, types, strict=True):
+        kinds[entry] = kind if kind in storage.STYPES else np.ndarray
+    dispatches: dict[Node, Dispatch] = {}
+    for node in order:
         call = node.call
         assert call is not None
-        inputs = [e for e in node.inputs if e is not None]
         hint = node.attrs.get("__stype__") if node.attrs else None
-        dispatch = call.resolve(tuple([known[e] for e in inputs]), hint)
-        dispatches[node] = dispatch
-        environment[f"k{k}"] = dispatch.kernel
-        given = [f"v{k}"] if call.outputs == 1 else [f"v{k}_{j}" for j in range(call.outputs)]
-        lines.append(f"{', '.join(given)} = k{k}({', '.join(names[e] for e in inputs)})")
-        for j, variable in enumerate(given):
-            known[(node, j)] = dispatch.types[j]
-            names[(node, j)] = variable
-            if call.op.scalar:
-                lines.append(f"if not {variable}.shape: {variable} = {variable}.reshape(1)")
-        if (call.op.view or call.op.copies_view) and inputs:
-            aliases.update((node, j) for j in range(call.outputs))
-        dead = [names[e] for e in dict.fromkeys(inputs) if last_use.get(e) is node]
-        if dead:
-            lines.append(" = ".join(dead) + " = None")
-    returned = []
-    seen: set[Entry] = set()
-    for k, entry in enumerate(results):
-        if entry is None:
-            returned.append("None")
-            continue
-        text = names[entry]
-        if (fresh is None or k < fresh) and (entry in aliases or entry in seen):
-            text += ".copy()"
-        seen.add(entry)
-        returned.append(text)
-    body = "\n    ".join([*lines, f"return ({', '.join(returned)}{',' if returned else ''})"])
-    parameters = ", ".join(f"a{k}" for k in range(len(arguments)))
-    text = f"def {name}({parameters}):\n    {body}\n"
-    exec(compile(text, f"<plan {name}>", "exec"), environment)
-    out_types = tuple([None if e is None else known[e] for e in results])
-    return Emitted(environment[name], text, out_types, dispatches)
+        inputs = tuple([kinds[e] for e in node.inputs if e is not None])
+        dispatch = dispatches[node] = call.resolve(inputs, hint)
+        kinds.update({(node, j): dispatch.types[j] for j in range(call.outputs)})
+    return dispatches, kinds
 
 
 def _between(arguments: Sequence[Entry], results: Sequence[Entry | None]) -> list[Node]:

@@ -1,5 +1,15 @@
-"""The layers' operators: activations, softmax, output layers, dropout."""
+"""The layers' operators: convolution, pooling, normalization, activations, softmax, output layers."""
 
-from . import activation, dropout, output, softmax
+from . import activation, batch_norm, conv, dropout, norm, output, pool, softmax, upsample
 
-__all__ = ["activation", "dropout", "output", "softmax"]
+__all__ = [
+    "activation",
+    "batch_norm",
+    "conv",
+    "dropout",
+    "norm",
+    "output",
+    "pool",
+    "softmax",
+    "upsample",
+]

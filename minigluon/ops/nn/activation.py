@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -68,7 +69,7 @@ def _(F, g, data, *, out, act_type):
         return g * (1 - F.square(out))
     if act_type == "softrelu":
         return g * (1 - F.exp(-out))
-    return g * F.square(1 - F.abs(out))
+    return g / F.square(F.abs(data) + 1)
 
 
 Activation.grad(stype="default")
@@ -81,7 +82,6 @@ def _random_slope(act_type, **_):
 
 @op(
     outputs=lambda act_type, **_: 1 + _random_slope(act_type),
-    hidden_outputs=_random_slope,
     output_names=lambda act_type, **_: ("output", "mask")[: 1 + _random_slope(act_type)],
 )
 def LeakyReLU(
@@ -102,32 +102,35 @@ def LeakyReLU(
     gamma : the learned slopes of ``prelu``: one, or one for each channel (axis 1).
     act_type : ``leaky`` x*slope below 0, ``prelu`` x*gamma, ``elu`` slope*(exp(x)-1), ``selu`` elu
         scaled to keep unit variance, ``gelu`` x times the normal distribution function, ``rrelu``
-        a slope drawn between the bounds in training and their mean otherwise.
+        a slope drawn between the bounds in training and their mean otherwise; its second output
+        holds the slopes.
 
     Examples
     --------
     >>> nd.LeakyReLU(nd.array([-4.0, 2.0]), act_type="leaky").asnumpy()
     array([-1.,  2.], dtype=float32)
     """
+    if (gamma is None) is (act_type == "prelu"):
+        raise ValueError("gamma goes with prelu and with nothing else")
     number = data.dtype.type
     if act_type == "gelu":
         return data * number(0.5) * (number(1) + registry["erf"].dense(data * number(0.5**0.5)))
-    below = data < 0
+    above = data > 0
     if act_type == "elu":
-        return np.where(below, number(slope) * np.expm1(np.minimum(data, number(0))), data)
+        return np.where(above, data, number(slope) * np.expm1(np.minimum(data, number(0))))
     if act_type == "selu":
         low = number(SELU_ALPHA) * np.expm1(np.minimum(data, number(0)))
-        return number(SELU_SCALE) * np.where(below, low, data)
+        return number(SELU_SCALE) * np.where(above, data, low)
     if act_type == "prelu":
-        return np.where(below, data * _by_channel(gamma, data.ndim), data)
+        return np.where(above, data, data * _by_channel(gamma, data.ndim))
     if act_type == "rrelu":
         if training:
             drawn = rng.uniform(lower_bound, upper_bound, data.shape).astype(data.dtype)
         else:
             drawn = np.full(data.shape, (lower_bound + upper_bound) / 2, data.dtype)
-        mask = np.where(below, drawn, number(1))
-        return data * mask, mask
-    return np.where(below, data * number(slope), data)
+        slopes = np.where(above, number(1), drawn)
+        return data * slopes, slopes
+    return np.where(above, data, data * number(slope))
 
 
 def _by_channel(gamma, ndim):
@@ -156,18 +159,18 @@ def _(s, *, act_type, **_):
 def _(F, g, data, gamma=None, *, out, act_type, slope, **_):
     if act_type == "rrelu":
         return g[0] * out[1]
-    if act_type == "prelu":
-        slopes = F._leaky_slopes(gamma, data)
-        grad = F.where(data < 0, g * slopes, g)
-        return grad, F._prelu_gamma_grad(F.where(data < 0, g * data, F.zeros_like(g)), gamma)
-    if act_type == "elu":
-        return F.where(data < 0, g * (out + slope), g)
-    if act_type == "selu":
-        return F.where(data < 0, g * (out + SELU_SCALE * SELU_ALPHA), g * SELU_SCALE)
     if act_type == "gelu":
         cdf = (F.erf(data * 0.5**0.5) + 1) * 0.5
-        return g * (cdf + data * F.exp(F.square(data) * -0.5) * (0.5 / 3.141592653589793) ** 0.5)
-    return F.where(data < 0, g * slope, g)
+        return g * (cdf + data * F.exp(F.square(data) * -0.5) * (0.5 / math.pi) ** 0.5)
+    above = data > 0
+    if act_type == "prelu":
+        grad = F.where(above, g, g * F._leaky_slopes(gamma, data))
+        return grad, F._prelu_gamma_grad(F.where(above, F.zeros_like(g), g * data), gamma)
+    if act_type == "elu":
+        return F.where(above, g, g * (out + slope))
+    if act_type == "selu":
+        return F.where(above, g * SELU_SCALE, g * (out + SELU_SCALE * SELU_ALPHA))
+    return F.where(above, g, g * slope)
 
 
 LeakyReLU.grad(stype="default")

@@ -6,16 +6,17 @@ from typing import Literal
 
 import numpy as np
 
-from ...base import AttributeValueError
-from ...core.attributes import Shape
+from ...core.attributes import Shape, Share
+from ...core.infer import UnknownShape
 from ...core.op import op
+from .._shared import axis_of
 
 
 @op(outputs=2, hidden_outputs=1, output_names=("output", "mask"))
 def Dropout(
     data,
     *,
-    p: float = 0.5,
+    p: Share = 0.5,
     mode: Literal["always", "training"] = "training",
     axes: Shape = (),
     cudnn_off: bool | None = False,
@@ -28,7 +29,7 @@ def Dropout(
 
     Parameters
     ----------
-    p : the probability of dropping an element, in [0, 1).
+    p : the probability of dropping an element, 0 to 1 (1 drops everything; MXNet gives NaN then).
     mode : "always" drops in prediction too.
     axes : axes along which one decision is shared (variational dropout).
 
@@ -37,14 +38,11 @@ def Dropout(
     >>> nd.Dropout(nd.ones(3), p=0.5).asnumpy()
     array([1., 1., 1.], dtype=float32)
     """
-    if not 0 <= p <= 1:
-        raise AttributeValueError(
-            f"Dropout: p is not a probability.\n  received  p={p}\n  expected  0 <= p <= 1\n"
-            "  fix       pass such a p"
-        )
     if p == 0 or not (training or mode == "always"):
         return data.copy(), np.ones(data.shape, data.dtype)
-    shape = [1 if k in axes else d for k, d in enumerate(data.shape)]
+    shape = list(data.shape)
+    for axis in axes:
+        shape[axis_of(axis, data.ndim, "Dropout")] = 1
     kept = rng.random(shape, np.float32) >= np.float32(p)
     mask = kept * data.dtype.type(0 if p == 1 else 1 / (1 - p))
     mask = mask.astype(data.dtype, copy=False)
@@ -54,9 +52,12 @@ def Dropout(
 
 
 @Dropout.shape
-def _(s, **_):
+def _(s, *, axes, **_):
     s.data = s.out
     s.outs = [s.data, s.data]
+    if not isinstance(s.data, UnknownShape):
+        for axis in axes:
+            axis_of(axis, len(s.data), "Dropout")
 
 
 @Dropout.grad

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import numpy as np
 
 from ...core.infer import UnknownShape, known, prod, same_as
 from ...core.op import op, registry
+from ...kernels import csr_arithmetic
+from .._shared import filled
 from .softmax import softmax_of
 
 
@@ -43,12 +46,15 @@ def SoftmaxOutput(
     Parameters
     ----------
     data : ``(batch, classes)``; all trailing axes count as classes unless one of the next two is set.
-    label : class numbers ``(batch,)``, or probabilities in the shape of ``data``.
-    multi_output : classes lie on axis 1 and there is a label for every other position.
+    label : class numbers ``(batch,)``, or probabilities in the shape of ``data``. Class numbers
+        outside belong to no class.
+    multi_output : classes lie on axis 1 and there is a label for every other position; the gradient
+        is divided by the number of these positions.
     preserve_shape : classes lie on the last axis.
     use_ignore, ignore_label : positions with this label get no gradient.
-    normalization : divide by the batch size ("batch"), the number of labels not ignored ("valid"),
-        or nothing.
+    normalization : divide by the number of labels ("batch"), or of those that are not
+        ``ignore_label``, with ``use_ignore`` or without ("valid"), or by nothing.
+    out_grad : multiply by the head gradient (MXNet 1.9.1 multiplies by the output instead).
     smooth_alpha : label smoothing: this share goes to the other classes.
 
     Examples
@@ -56,11 +62,9 @@ def SoftmaxOutput(
     >>> nd.SoftmaxOutput(nd.array([[0, 0]]), nd.array([1])).asnumpy()
     array([[0.5, 0.5]], dtype=float32)
     """
-    result = _probabilities(data, multi_output, preserve_shape)
-    if out is None:
-        return result
-    out[...] = result
-    return out
+    if label.shape[:1] != data.shape[:1]:
+        raise ValueError("there are not as many labels as samples")
+    return filled(_probabilities(data, multi_output, preserve_shape), out)
 
 
 def _probabilities(data, multi_output, preserve_shape):
@@ -80,14 +84,12 @@ def _(s, *, multi_output, preserve_shape, **_):
     if not isinstance(label, UnknownShape) and label == data:
         return
     if multi_output:
-        flat = (data[0], prod(data[2:]))
-        if not isinstance(label, UnknownShape) and label in (flat, (data[0], 1, *data[2:])):
-            return
-        s.label = (data[0], *data[2:])
-    elif preserve_shape:
-        s.label = data[:-1]
+        wanted = (data[0], prod(data[2:]))
+        others = ((data[0], *data[2:]), (data[0], 1, *data[2:]))
     else:
-        s.label = (data[0],)
+        wanted, others = data[:-1], () if preserve_shape else (data[:1],)
+    if isinstance(label, UnknownShape) or label not in others:
+        s.label = wanted
 
 
 @SoftmaxOutput.grad
@@ -115,42 +117,42 @@ def _softmax_output_grad(
     smooth_alpha: float = 0.0,
 ):
     """The gradient of the cross entropy through softmax, from its result and the labels."""
+    number = out.dtype.type
     if label.shape == out.shape:  # probabilities
-        return (out - label) * out.dtype.type(grad_scale)
-    if multi_output:
-        rows = np.moveaxis(out.reshape(*out.shape[:2], -1), 1, -1)
-    elif preserve_shape:
-        rows = out.reshape(-1, out.shape[-1])
+        return (out - label) * number(grad_scale)
+    grad = np.array(_with_classes_last(out, multi_output, preserve_shape), order="C")
+    classes = grad.shape[-1]
+    count = grad.size // classes
+    target = label.reshape(-1)[:count].astype(np.int64)
+    rest = smooth_alpha / (classes - 1) if smooth_alpha else 0.0
+    if rest:
+        grad -= number(rest)
+    rows = grad.reshape(count, classes)
+    places = np.arange(count)
+    inside = (target >= 0) & (target < classes)
+    if not inside.all():
+        places, hit = places[inside], target[inside]
     else:
-        rows = out.reshape(out.shape[0], -1)
-    classes = rows.shape[-1]
-    target = label.reshape(rows.shape[:-1])
-    index = target.astype(np.int64)
-    grad = np.array(rows)
-    if smooth_alpha:
-        grad -= out.dtype.type(smooth_alpha / (classes - 1))
-    hit = (index >= 0) & (index < classes)
-    safe = np.where(hit, index, 0)[..., None]
-    share = out.dtype.type(1 - smooth_alpha - (smooth_alpha / (classes - 1) if smooth_alpha else 0))
-    np.put_along_axis(
-        grad, safe, np.take_along_axis(grad, safe, -1) - np.where(hit, share, 0)[..., None], -1
-    )
-    valid = index.size
+        hit = target
+    rows[places, hit] -= number(1 - smooth_alpha - rest if rest else 1)
     if use_ignore:
-        ignored = index == int(ignore_label)
-        grad[ignored] = 0
-        valid = max(int(index.size - np.count_nonzero(ignored)), 1)
+        rows[target == int(ignore_label)] = 0
     scale = grad_scale
-    if normalization == "batch":
-        scale /= out.shape[0]
-    elif normalization == "valid":
-        scale /= valid
-    if multi_output and normalization != "valid":
-        scale /= rows.shape[1]
-    grad *= out.dtype.type(scale)
+    if normalization == "valid":
+        scale /= max(int(np.count_nonzero(label != ignore_label)), 1)
+    else:
+        scale /= (count // out.shape[0]) if multi_output else 1
+        if normalization == "batch":
+            scale /= out.shape[0] if multi_output else label.size
+    if scale != 1:
+        grad *= number(scale)
+    return np.ascontiguousarray(np.moveaxis(grad, -1, 1)) if multi_output else grad.reshape(out.shape)
+
+
+def _with_classes_last(out, multi_output, preserve_shape):
     if multi_output:
-        grad = np.ascontiguousarray(np.moveaxis(grad, -1, 1))
-    return grad.reshape(out.shape)
+        return np.moveaxis(out, 1, -1)
+    return out if preserve_shape else out.reshape(out.shape[0], -1)
 
 
 @_softmax_output_grad.shape
@@ -170,6 +172,8 @@ def _regression(name, link, doc, formula, slope):
     """An output layer whose gradient is ``slope(out, label)`` over the outputs of a sample."""
 
     def forward(data, label, *, grad_scale: float = 1.0, out=None):
+        if label.shape != data.shape and not _is_target_of(label.shape, data.shape):
+            raise ValueError("there is not one target for each output")
         return link(data, out)
 
     forward.__doc__ = f"""{doc}
@@ -180,7 +184,7 @@ def _regression(name, link, doc, formula, slope):
     Parameters
     ----------
     data : predictions, ``(batch, ...)``.
-    label : targets in the same shape (or as many elements in another).
+    label : targets in the same shape, or in another of as many elements and samples.
 
     Examples
     --------
@@ -197,7 +201,7 @@ def _regression(name, link, doc, formula, slope):
             return
         if isinstance(label, UnknownShape):
             s.label = (data[0],) if len(data) == 2 and data[1] == 1 else data
-        elif not (known(label) and known(data) and prod(label) == prod(data)):
+        elif known(label) and known(data) and not _is_target_of(label, data):
             s.label = data
 
     @made.grad
@@ -206,6 +210,11 @@ def _regression(name, link, doc, formula, slope):
 
     made.grad(stype="default")
     return made
+
+
+def _is_target_of(label, data):
+    """Whether targets of this shape go with data of that: as many samples and as many elements."""
+    return label[:1] == data[:1] and prod(label) == prod(data)
 
 
 def _identity(data, out):
@@ -220,23 +229,27 @@ def _regression_grad(
     out, label, *, kind: Literal["difference", "sign"] = "difference", scale: float = 1.0
 ):
     """``(out - label)`` or its sign, times ``scale`` over the number of outputs of a sample."""
-    difference = out - label.reshape(out.shape)
+    if label.shape != out.shape:
+        label = label.reshape(out.shape)
+    return _slope(out - label, kind, scale)
+
+
+def _slope(difference, kind, scale):
+    """The gradient from what the outputs are above the targets; MXNet's sign of 0 is -1."""
+    number = difference.dtype.type
+    shape = difference.shape
+    if len(shape) != 1 and shape[0]:
+        scale /= difference.size // shape[0]
     if kind == "sign":
-        difference = np.sign(difference)
-    count = out.size // out.shape[0] if out.size else 1
-    difference *= out.dtype.type(scale / count)
+        return np.where(difference > 0, number(scale), number(-scale))
+    if scale != 1:
+        difference *= number(scale)
     return difference
 
 
 @_regression_grad.kernel("default csr -> default")
 def _(out, label, *, kind, scale):
-    from ...kernels import csr_arithmetic
-
-    difference = csr_arithmetic.dense_subtract(out, label)
-    if kind == "sign":
-        difference = np.sign(difference)
-    difference *= out.dtype.type(scale / (out.size // out.shape[0] if out.size else 1))
-    return difference
+    return _slope(csr_arithmetic.dense_subtract(out, label), kind, scale)
 
 
 @_regression_grad.shape
@@ -336,7 +349,7 @@ def _make_loss_grad(
     """The constant gradient of MakeLoss."""
     scale = grad_scale
     if normalization == "batch":
-        scale /= data.shape[0]
+        scale /= math.prod(data.shape[:-1])
     elif normalization == "valid":
         scale /= max(1, int(np.count_nonzero(data > valid_thresh)))
     return np.full(data.shape, scale, data.dtype)

@@ -6,9 +6,12 @@ from typing import Literal
 
 import numpy as np
 
+from ...base import DTypeError, MXNetError
 from ...core.attributes import DType
-from ...core.infer import UnknownShape
+from ...core.infer import UNKNOWN, UnknownShape
 from ...core.op import op
+from .._places import within
+from .._shared import axis_of, filled
 
 
 def softmax_of(data, axis, temperature=None):
@@ -33,32 +36,17 @@ def log_softmax_of(data, axis, temperature=None):
     return shifted if wide is data else shifted.astype(data.dtype)
 
 
-def _within(length, data, axis):
-    """Where the position along ``axis`` is below the row's length."""
-    axis %= data.ndim
-    positions = np.arange(data.shape[axis]).reshape([-1 if k == axis else 1 for k in range(data.ndim)])
-    return positions < np.expand_dims(length, axis)
-
-
-def _run(function, outside, data, length, axis, temperature, dtype, use_length, negate=False):
-    wide = data if dtype is None else data.astype(dtype)
-    if not np.issubdtype(wide.dtype, np.floating):
-        wide = wide.astype(np.float32)
-    if negate:
-        wide = -wide
-    if not use_length or length is None:
-        return function(wide, axis, temperature)
-    inside = _within(length, wide, axis)
-    some = inside.any(axis=axis, keepdims=True)
-    result = function(np.where(inside | ~some, wide, wide.dtype.type(-np.inf)), axis, temperature)
-    return np.where(inside, result, wide.dtype.type(outside))
-
-
-def _filled(result, out):
-    if out is None:
-        return result
-    out[...] = result
-    return out
+def _floating(data, dtype, name):
+    """``data`` in the dtype to compute in; raises ``DTypeError`` for whole numbers."""
+    if dtype is not None and dtype != data.dtype:
+        data = data.astype(dtype)
+    if data.dtype.kind != "f":
+        raise DTypeError(
+            f"{name}: This operation only support floating point types, not {data.dtype}.\n"
+            f"  received  data {data.shape} {data.dtype}\n  expected  float16, float32 or float64\n"
+            "  fix       pass dtype='float32', or convert with data.astype('float32')"
+        )
+    return data
 
 
 @op()
@@ -86,13 +74,28 @@ def softmax(
     >>> nd.softmax(nd.array([[0, 0]])).asnumpy()
     array([[0.5, 0.5]], dtype=float32)
     """
-    return _filled(_run(softmax_of, 0, data, length, axis, temperature, dtype, use_length), out)
+    data = _floating(data, dtype, "softmax")
+    if not use_length:
+        return filled(softmax_of(data, axis, temperature), out)
+    inside = _within(length, data, axis)
+    some = inside.any(axis=axis, keepdims=True)
+    shown = np.where(inside | ~some, data, data.dtype.type(-np.inf))
+    result = softmax_of(shown, axis, temperature)
+    return filled(np.where(inside, result, data.dtype.type(0)), out)
+
+
+def _within(length, data, axis):
+    """Where the position along ``axis`` is below the row's length."""
+    axis = axis_of(axis, data.ndim, "softmax")
+    positions = np.arange(data.shape[axis]).reshape(
+        [-1 if k == axis else 1 for k in range(data.ndim)]
+    )
+    return positions < np.expand_dims(length, axis)
 
 
 @op()
 def log_softmax(
     data,
-    length=None,
     *,
     axis: int = -1,
     temperature: float | None = None,
@@ -102,18 +105,21 @@ def log_softmax(
 ):
     """The logarithm of ``softmax``, computed without its underflow.
 
+    ``use_length`` raises ``MXNetError``: MXNet lists it here and in ``softmin``, but takes no
+    lengths.
+
     Examples
     --------
     >>> nd.log_softmax(nd.array([[0, 0]])).asnumpy()
     array([[-0.6931472, -0.6931472]], dtype=float32)
     """
-    return _filled(_run(log_softmax_of, 0, data, length, axis, temperature, dtype, use_length), out)
+    _refuse_lengths("log_softmax", use_length)
+    return filled(log_softmax_of(_floating(data, dtype, "log_softmax"), axis, temperature), out)
 
 
 @op()
 def softmin(
     data,
-    length=None,
     *,
     axis: int = -1,
     temperature: float | None = None,
@@ -128,8 +134,17 @@ def softmin(
     >>> nd.softmin(nd.array([[0, 0]])).asnumpy()
     array([[0.5, 0.5]], dtype=float32)
     """
-    result = _run(softmax_of, 0, data, length, axis, temperature, dtype, use_length, negate=True)
-    return _filled(result, out)
+    _refuse_lengths("softmin", use_length)
+    return filled(softmax_of(-_floating(data, dtype, "softmin"), axis, temperature), out)
+
+
+def _refuse_lengths(name, use_length):
+    if use_length:
+        raise MXNetError(
+            f"{name}: rows cannot have lengths.\n  received  use_length=True\n"
+            "  expected  use_length=False: only softmax takes lengths, as in MXNet\n"
+            "  fix       use softmax(data, length, use_length=True)"
+        )
 
 
 def _softmax_grad(F, g, out, axis, temperature, sign=1):
@@ -148,60 +163,40 @@ def _(F, g, data, length=None, *, out, axis, temperature, dtype, use_length):
 
 
 @softmin.grad
-def _(F, g, data, length=None, *, out, axis, temperature, dtype, use_length):
-    grad = _as_input(F, _softmax_grad(F, g, out, axis, temperature, -1), data, dtype)
-    return grad if length is None else (grad, None)
+def _(F, g, data, *, out, axis, temperature, dtype, use_length):
+    return _as_input(F, _softmax_grad(F, g, out, axis, temperature, -1), data, dtype)
 
 
 @log_softmax.grad
-def _(F, g, data, length=None, *, out, axis, temperature, dtype, use_length):
-    if length is not None:
-        g = g * F._within_length(g, length, axis=axis)
+def _(F, g, data, *, out, axis, temperature, dtype, use_length):
     inner = F.sum(g, axis=axis, keepdims=True)
-    share = F.exp(out)
-    if length is not None:
-        share = share * F._within_length(g, length, axis=axis)
-    grad = (g - share * inner) * (1 / (temperature or 1.0))
-    grad = _as_input(F, grad, data, dtype)
-    return grad if length is None else (grad, None)
+    grad = (g - F.exp(out) * inner) * (1 / (temperature or 1.0))
+    return _as_input(F, grad, data, dtype)
 
 
-@op(shape_only=("data",), grad="zero")
-def _within_length(data, length, *, axis: int = -1):
-    """1 where the position along an axis is below the row's length, else 0."""
-    return _within(length, data, axis).astype(data.dtype)
-
-
-@_within_length.shape
-def _(s, **_):
-    s.out = s.data
-
-
-@_within_length.dtype
-def _(t, **_):
-    t.out = t.data
+@softmax.input_names
+def _(use_length, **_):
+    return ("data", "length") if use_length else ("data",)
 
 
 for _family in (softmax, log_softmax, softmin):
 
-    @_family.input_names
-    def _(use_length, **_):
-        return ("data", "length") if use_length else ("data",)
-
     @_family.shape
-    def _(s, *, axis, use_length, **_):
+    def _(s, *, axis, **_):
         s.data = s.out
         s.out = s.data
         data = s.data
-        if use_length and not isinstance(data, UnknownShape):
-            k = axis % len(data)
+        if isinstance(data, UnknownShape):
+            return
+        k = axis_of(axis, len(data), "softmax")
+        if "length" in s:
             s.length = (*data[:k], *data[k + 1 :])
 
     @_family.dtype
     def _(t, *, dtype, **_):
         t.out = dtype or t.data
-        if dtype is None:
-            t.data = t.out
+        if t.data is None:
+            t.data = dtype or t.out
 
     _family.grad(stype="default")
     _family.runs_dense("default -> default", "default default -> default")
@@ -209,10 +204,11 @@ for _family in (softmax, log_softmax, softmin):
 
 @op()
 def SoftmaxActivation(data, *, mode: Literal["channel", "instance"] = "instance", out=None):
-    """Softmax over each sample, or over the channels (axis 1) with ``mode="channel"``."""
-    if mode == "channel":
-        return _filled(softmax_of(data, 1), out)
-    return _filled(softmax_of(data.reshape(data.shape[0], -1), 1).reshape(data.shape), out)
+    """Softmax along the last axis, or along the channels (axis 1) with ``mode="channel"``.
+
+    Kept for old scripts; ``softmax`` does the same with ``axis``.
+    """
+    return filled(softmax_of(data, 1 if mode == "channel" else -1), out)
 
 
 @SoftmaxActivation.shape
@@ -223,44 +219,46 @@ def _(s, **_):
 
 @SoftmaxActivation.grad
 def _(F, g, data, *, out, mode):
-    if mode == "channel":
-        return _softmax_grad(F, g, out, 1, None)
-    inner = F.sum(g * out, axis=0, exclude=True, keepdims=True)
-    return (g - inner) * out
+    return _softmax_grad(F, g, out, 1 if mode == "channel" else -1, None)
 
 
 @op(scalar=True)
 def softmax_cross_entropy(data, label, *, out=None):
     """The cross entropy between ``softmax(data)`` and class numbers, summed over the batch.
 
+    Class numbers outside are moved to the nearest one.
+
     Examples
     --------
     >>> nd.softmax_cross_entropy(nd.array([[0.0, 0.0]]), nd.array([1])).asnumpy()
     array([0.6931472], dtype=float32)
     """
+    if data.ndim != 2 or label.shape != data.shape[:1]:
+        raise ValueError("one row of scores and one class number a sample are wanted")
     logs = log_softmax_of(data, -1)
-    classes = np.clip(label.astype(np.int64), 0, data.shape[1] - 1)
+    classes = within(label, data.shape[1], "clip", "softmax_cross_entropy")
     total = -np.add.reduce(logs[np.arange(len(classes)), classes], dtype=np.float64)
-    return _filled(np.array([total], data.dtype), out)
+    return filled(np.array([total], data.dtype), out)
 
 
 @softmax_cross_entropy.shape
 def _(s):
-    if not isinstance(s.data, UnknownShape):
-        s.label = (s.data[0],)
+    s.data = (UNKNOWN, UNKNOWN)
+    s.label = (s.data[0],)
+    s.data = (s.label[0], UNKNOWN)
     s.out = (1,)
 
 
 @softmax_cross_entropy.grad
 def _(F, g, data, label, *, out):
-    return g * (F.softmax(data) - F._one_hot_like(label, data)), None
+    return g * (F.softmax(data) - F._one_hot_like(label, data)), F.zeros_like(label)
 
 
 @op(shape_only=("like",), grad="zero")
 def _one_hot_like(label, like):
     """Class numbers as rows with a single one, in the shape of ``like``."""
     rows = np.zeros(like.shape, like.dtype)
-    classes = np.clip(label.astype(np.int64), 0, like.shape[1] - 1)
+    classes = within(label, like.shape[1], "clip", "softmax_cross_entropy")
     rows[np.arange(len(classes)), classes] = 1
     return rows
 

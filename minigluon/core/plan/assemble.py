@@ -1,0 +1,292 @@
+"""A plan's function made of compiled parts and of kernels between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graph import Entry, Node
+from . import cache
+from .codegen import Part, module
+from .emit import Emitted, Text, emit
+from .fuse import (
+    FEWEST, LONGEST, Facts, Stage, describe_arrays, distinct, reasons, stages,
+)  # fmt: skip
+from .loops import Array, Unsupported, copied, ordered
+
+
+def assemble(
+    name: str, arguments: Sequence[Entry], results: Sequence[Entry | None],
+    kinds: dict[Entry, Any], order: list[Node], known: Facts, fresh: int | None,
+) -> Emitted | None:  # fmt: skip
+    """The function ``name`` with parts of it compiled, or None if nothing is."""
+    if not order:
+        return None
+    dense = lambda e: kinds[e] is np.ndarray  # noqa: E731
+    why = reasons(order, known, dense)
+    emitted = None
+    if all(r is None for r in why.values()):
+        emitted = _whole(name, arguments, results, order, known, fresh)
+    if emitted is None:
+        emitted = _mixed(name, arguments, results, kinds, order, known, fresh, why)
+    if emitted is not None:
+        emitted.notes = [f"# {node.call.op.name}: {r}" for node, r in why.items() if r and node.call]
+    return emitted
+
+
+def _whole(
+    name: str, arguments: Sequence[Entry], results: Sequence[Entry | None], order: list[Node],
+    known: Facts, fresh: int | None,
+) -> Emitted | None:  # fmt: skip
+    """The plan as one compiled function."""
+    given = {}
+    for k, entry in enumerate(arguments):
+        try:
+            given[entry] = known.array(entry, k)
+        except Unsupported:
+            continue  # only its shape is read, or nobody reads it
+    stage = Stage()
+    stage.nodes = order
+    arrays = describe_arrays(stage, known, given)
+    places = {entry: k for k, entry in enumerate(arguments)}
+    wants: list[Array | int | None] = []
+    for k, entry in enumerate(results):
+        if entry is None:
+            wants.append(None)
+        elif entry in places and not (fresh is None or k < fresh):
+            wants.append(places[entry])
+        elif entry in places:
+            wants.append(copied(arrays[entry]))
+        else:
+            wants.append(arrays[entry])
+    part = _part(len(arguments), [given.get(e) for e in arguments], wants, fresh)
+    text = module([part])
+    if len(text) > LONGEST * 40:
+        return None
+    (fast,) = cache.builtins(text, 1)
+    slow = _Otherwise(name, arguments, results, fresh, fast, known)
+    emitted = Emitted(_guarded(fast, slow), "", (), None)
+    emitted.fast = fast
+    emitted.text = _picture(name, part, arguments, order)
+    return emitted
+
+
+def _part(
+    count: int, inputs: Sequence[Array | None], wants: Sequence[Array | int | None],
+    fresh: int | None,
+) -> Part:  # fmt: skip
+    """A part whose results have memory of their own, reading just the inputs it needs."""
+    before = None if fresh is None else sum(isinstance(w, Array) for w in wants[:fresh])
+    arrays = iter(distinct([w for w in wants if isinstance(w, Array)], before))
+    final = [next(arrays) if isinstance(w, Array) else w for w in wants]
+    reached = {id(a) for a in ordered([w for w in final if isinstance(w, Array)])}
+    reads = {k: a for k, a in enumerate(inputs) if a is not None and id(a) in reached}
+    return Part(count, reads, final)
+
+
+def _guarded(fast: Callable[..., Any], slow: Callable[..., Any]) -> Callable[..., Any]:
+    def run(*data: Any) -> Any:
+        return fast(*data) or slow(*data)
+
+    return run
+
+
+class _Otherwise:
+    """What runs when a compiled function refuses its arguments.
+
+    Arrays that are merely laid out otherwise are copied, so that the results are the same as ever;
+    everything else (numbers a compiled function is not exact for) goes to the kernels.
+    """
+
+    def __init__(
+        self, name: str, arguments: Sequence[Entry], results: Sequence[Entry | None],
+        fresh: int | None, fast: Callable[..., Any], known: Facts,
+    ):  # fmt: skip
+        self.graph = (name, arguments, results, fresh)
+        self.fast = fast
+        self.plain: Callable[..., Any] | None = None
+
+    def __call__(self, *data: Any) -> Any:
+        tidy = [_tidied(x) for x in data]
+        if any(x is not y for x, y in zip(tidy, data, strict=True)):
+            found = self.fast(*tidy)
+            if found is not None:
+                return found
+        if self.plain is None:
+            name, arguments, results, fresh = self.graph
+            self.plain = emit(name, arguments, results, [type(x) for x in data], fresh=fresh).run
+        return self.plain(*data)
+
+
+def _tidied(x: Any) -> Any:
+    """An array in C order with numpy's own dtype object, if it is an array of floats."""
+    if type(x) is not np.ndarray or x.dtype.kind != "f":
+        return x
+    return np.require(x, np.dtype(x.dtype.name), ["C", "A"])
+
+
+# ---- several parts
+
+
+def _mixed(
+    name: str, arguments: Sequence[Entry], results: Sequence[Entry | None],
+    kinds: dict[Entry, Any], order: list[Node], known: Facts, fresh: int | None,
+    why: dict[Node, str | None],
+) -> Emitted | None:  # fmt: skip
+    """Python that calls compiled parts and kernels in turn."""
+    fused = {n for n, r in why.items() if r is None}
+    fused = _worthwhile(order, fused, results)
+    steps, parts = _parts(order, fused, results, known)
+    while True:
+        if not parts:
+            return None
+        text = module(parts)
+        if len(text) <= LONGEST * 40:
+            break
+        dropped = {n for s in steps[-1 - len(steps) // 2 :] if isinstance(s, Stage) for n in s.nodes}
+        dropped = dropped or {n for s in steps if isinstance(s, Stage) for n in s.nodes}
+        fused -= dropped
+        steps, parts = _parts(order, fused, results, known)
+    functions = iter(cache.builtins(text, len(parts)))
+    out = Text(name, arguments)
+    last = _last_steps(steps, results)
+    dispatches: dict[Node, Any] = {}
+    pictures = []
+    numbered = iter(parts)
+    for number, step in enumerate(steps):
+        if isinstance(step, Stage):
+            _call_part(out, step, next(functions), known, number)
+            pictures.append(_picture(f"c{number}", next(numbered), step.takes, step.nodes))
+            read = step.takes
+        else:
+            call = step.call
+            assert call is not None
+            hint = step.attrs.get("__stype__") if step.attrs else None
+            inputs = tuple([kinds[e] for e in step.inputs if e is not None])
+            dispatch = dispatches[step] = call.resolve(inputs, hint)
+            out.call(step, dispatch.kernel)
+            read = [e for e in step.inputs if e is not None]
+        out.forget([e for e in read if last.get(e) is step])
+    emitted = out.finish(results, fresh, kinds, dispatches)
+    emitted.text = "\n".join([*pictures, emitted.text])
+    return emitted
+
+
+def _call_part(
+    out: Text, stage: Stage, function: Callable[..., Any], known: Facts, number: int
+) -> None:
+    """The line that calls a compiled part, and the kernels if it refuses."""
+    name = f"c{number}"
+    out.environment[name] = function
+    slow = _Otherwise(name, list(stage.takes), list(stage.results), None, function, known)
+    out.environment[f"s{number}"] = slow
+    taken = ", ".join(out.names[e] for e in stage.takes)
+    given = [f"{name}_{k}" for k in range(len(stage.results))]
+    out.lines.append(f"{', '.join(given)}, = {name}({taken}) or s{number}({taken})")
+    out.names.update(zip(stage.results, given, strict=True))
+
+
+def _worthwhile(
+    order: Sequence[Node], fused: set[Node], results: Sequence[Entry | None]
+) -> set[Node]:
+    """The nodes to compile without views at the edges, which cost nothing as kernels."""
+    fused = set(fused)
+    for node in order:
+        if node in fused and _is_view(node):
+            first = node.inputs[0]
+            if first is None or first[0] not in fused:
+                fused.discard(node)
+    users: dict[Node, list[Node]] = {}
+    for node in order:
+        for entry in node.inputs:
+            if entry is not None:
+                users.setdefault(entry[0], []).append(node)
+    heads = {e[0] for e in results if e is not None}
+    for node in reversed(order):
+        if node in fused and _is_view(node) and node not in heads:
+            if not any(u in fused for u in users.get(node, ())):
+                fused.discard(node)
+    return fused
+
+
+def _is_view(node: Node) -> bool:
+    assert node.call is not None
+    return bool(node.call.op.view or node.call.op.copies_view)
+
+
+def _parts(
+    order: Sequence[Node], fused: set[Node], results: Sequence[Entry | None], known: Facts
+) -> tuple[list[Stage | Node], list[Part]]:
+    """The steps and the compiled parts among them; small parts become kernels again."""
+    while True:
+        steps = stages(order, fused)
+        parts = []
+        small: set[Node] = set()
+        for step in steps:
+            if not isinstance(step, Stage):
+                continue
+            part = _stage_part(step, order, results, known)
+            if sum(len(loop.arrays) for loop in part.loops) < FEWEST:
+                small.update(step.nodes)
+            parts.append(part)
+        if not small:
+            return steps, parts
+        fused = fused - small
+
+
+def _stage_part(
+    stage: Stage, order: Sequence[Node], results: Sequence[Entry | None], known: Facts
+) -> Part:
+    inside = set(stage.nodes)
+    outer = [e for n in stage.nodes for e in n.inputs if e is not None and e[0] not in inside]
+    given = {e: known.array(e) for e in dict.fromkeys(outer)}
+    arrays = describe_arrays(stage, known, given)
+    read = {e for n in order if n not in inside for e in n.inputs if e is not None}
+    read.update(e for e in results if e is not None)
+    stage.results = [
+        (n, k) for n in stage.nodes for k in range(_outputs(n)) if (n, k) in read
+    ]
+    wants = distinct([arrays[e] for e in stage.results])
+    reached = {id(a) for a in ordered(wants)}
+    stage.takes = [e for e, a in given.items() if id(a) in reached]
+    inputs = {k: given[e] for k, e in enumerate(stage.takes)}
+    return Part(len(inputs), inputs, wants)
+
+
+def _outputs(node: Node) -> int:
+    assert node.call is not None
+    return node.call.outputs
+
+
+def _last_steps(
+    steps: Sequence[Stage | Node], results: Sequence[Entry | None]
+) -> dict[Entry, Stage | Node]:
+    """For each entry that is not a result, the last step that reads it."""
+    last: dict[Entry, Stage | Node] = {}
+    for step in steps:
+        for entry in step.takes if isinstance(step, Stage) else step.inputs:
+            if entry is not None:
+                last[entry] = step
+    for entry in results:
+        if entry is not None:
+            last.pop(entry, None)
+    return last
+
+
+def _picture(
+    name: str, part: Part, takes: Sequence[Entry], nodes: Sequence[Node]
+) -> str:
+    """A compiled part in words: what it reads, and its loops with the operators in them."""
+    read = [f"a{k} {a.shape}" for k, a in part.inputs.items()]
+    lines = [f"compiled {name}({', '.join(read)}):"]
+    lines.append(f"    # {', '.join(n.call.op.name for n in nodes if n.call is not None)}")
+    for loop in part.loops:
+        maps = sum(a.role == "map" for a in loop.arrays)
+        sums = [a.detail[0] for a in loop.arrays if a.role == "reduce"]
+        stored = sum(a.stored for a in loop.arrays)
+        over = " x ".join(map(str, loop.shape)) or "1"
+        lines.append(f"    loop {over}: {maps} maps, {', '.join(sums) or 'no'} reductions, {stored} stored")
+    lines.append("")
+    return "\n".join(lines)

@@ -1,0 +1,224 @@
+"""Machine code for modules of LLVM instructions: compiled once, kept on disk, called as builtins.
+
+Files are named by the sha256 of the text, the processor and LLVM's version, and replaced atomically,
+so processes share them. A folder that cannot be read or written costs a compilation and one warning.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import struct
+import sys
+import sysconfig
+import tempfile
+import threading
+import warnings
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ... import config
+from .codegen import LAYOUT, TABLE
+
+_LOCK = threading.RLock()
+_WARNED: set[str] = set()
+_METH_FASTCALL = 0x80
+
+
+class _MethodDef(ctypes.Structure):
+    """CPython's PyMethodDef."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p), ("method", ctypes.c_void_p), ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )  # fmt: skip
+
+
+class _Code:
+    """What keeps the machine code of a module alive; numpy reads the address table through it."""
+
+    def __init__(self, engine: Any, table: Any):
+        self.engine, self.table = engine, table
+        self.methods: list[_MethodDef] = []
+        self.__array_interface__ = table.__array_interface__
+
+
+def available() -> bool:
+    """Whether plans can be compiled in this process."""
+    return _llvm() is not None
+
+
+@cache
+def _llvm() -> Any:
+    """``(llvmlite.binding, target machine, what the code depends on, address table)`` or None."""
+    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return None
+    try:
+        import llvmlite
+        import llvmlite.binding as llvm
+    except ImportError:
+        return None
+    try:
+        table = _addresses()
+        if table is None:
+            return None
+        if tuple(map(int, llvmlite.__version__.split(".")[:2])) < (0, 45):
+            llvm.initialize()
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        name, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+        target = llvm.Target.from_default_triple()
+        machine = target.create_target_machine(opt=3, cpu=name, features=features)
+    except (RuntimeError, AttributeError, OSError, ValueError):
+        return None
+    depends = "\n".join([llvmlite.__version__, target.triple, name, features])
+    return llvm, machine, depends, table
+
+
+def _addresses() -> Any:
+    """The table compiled code reads, or None if CPython or numpy are not laid out as we think."""
+    api = ctypes.pythonapi
+    core = getattr(np, "_core", None) or np.core
+    pointer = api.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    functions = pointer(core._multiarray_umath._ARRAY_API, None)
+    make = ctypes.c_void_p.from_address(functions + 8 * 93).value
+    if not _laid_out_as_expected(make):
+        return None
+    known = {
+        "ndarray": id(np.ndarray), "float32": id(np.dtype(np.float32)),
+        "float64": id(np.dtype(np.float64)), "None": id(None), "PyArray_New": make,
+    }  # fmt: skip
+    values = [
+        known.get(n) or ctypes.cast(getattr(api, n), ctypes.c_void_p).value for n in TABLE
+    ]
+    return np.array(values, np.int64)
+
+
+def _laid_out_as_expected(make: Any) -> bool:
+    x = np.zeros((3, 5), np.float32)
+
+    def read(kind: Any, what: str) -> Any:
+        return kind.from_address(id(x) + LAYOUT[what]).value
+
+    if struct.calcsize("P") != 8 or read(ctypes.c_void_p, "type") != id(np.ndarray):
+        return False
+    dims = read(ctypes.c_void_p, "shape")
+    if (
+        read(ctypes.c_void_p, "data") != x.ctypes.data
+        or read(ctypes.c_int, "ndim") != 2
+        or list((ctypes.c_int64 * 2).from_address(dims)) != [3, 5]
+        or read(ctypes.c_void_p, "descr") != id(x.dtype)
+        or read(ctypes.c_int, "flags") & 0x103 != 0x101
+    ):
+        return False
+    shape = (ctypes.c_int64 * 2)(3, 5)
+    prototype = ctypes.PYFUNCTYPE(
+        ctypes.py_object, ctypes.py_object, ctypes.c_int, ctypes.c_void_p, ctypes.c_int,
+        ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_void_p,
+    )  # fmt: skip
+    made = prototype(make)(np.ndarray, 2, ctypes.addressof(shape), 11, None, None, 0, 0, None)
+    return type(made) is np.ndarray and made.shape == (3, 5) and made.dtype == np.float32
+
+
+def builtins(text: str, count: int) -> list[Callable[..., Any]]:
+    """The functions ``@part0`` to ``@part<count-1>`` of a module as Python functions."""
+    found = _llvm()
+    assert found is not None
+    llvm, machine, depends, table = found
+    with _LOCK:
+        code = _object_code(llvm, machine, text, depends)
+        empty = llvm.parse_assembly("")
+        engine = llvm.create_mcjit_compiler(empty, _machine(llvm))
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+    holder = _Code(engine, table)
+    handle = np.asarray(holder)
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype = ctypes.py_object
+    make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    functions = []
+    for k in range(count):
+        method = _MethodDef(b"plan", engine.get_function_address(f"part{k}"), _METH_FASTCALL, None)
+        holder.methods.append(method)
+        functions.append(make(ctypes.addressof(method), handle, None))
+    return functions
+
+
+def _machine(llvm: Any) -> Any:
+    target = llvm.Target.from_default_triple()
+    features = llvm.get_host_cpu_features().flatten()
+    return target.create_target_machine(opt=3, cpu=llvm.get_host_cpu_name(), features=features)
+
+
+def _object_code(llvm: Any, machine: Any, text: str, depends: str) -> bytes:
+    digest = hashlib.sha256(f"{depends}\n{text}".encode()).hexdigest()[:32]
+    path = folder() / f"plan-{digest}.o"
+    try:
+        code = path.read_bytes()
+        size = len(code) - 32
+        if size > 0 and hashlib.sha256(code[:size]).digest() == code[size:]:
+            return code[:size]
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        _warn_no_cache(error)
+    code = _compile(llvm, machine, text)
+    try:
+        _write(path, code + hashlib.sha256(code).digest())
+    except OSError as error:
+        _warn_no_cache(error)
+    return code
+
+
+def _compile(llvm: Any, machine: Any, text: str) -> bytes:
+    module = llvm.parse_assembly(text)
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = True
+    llvm.create_pass_builder(machine, options).getModulePassManager().run(
+        module, llvm.create_pass_builder(machine, options)
+    )
+    return machine.emit_object(module)
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".plan-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(name, path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def folder() -> Path:
+    """Where compiled plans are kept: ``MINIGLUON_CACHE_DIR``, or the user's cache folder."""
+    given = config.get("MINIGLUON_CACHE_DIR")
+    if given:
+        return Path(given)
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "minigluon"
+
+
+def _warn_no_cache(error: Exception) -> None:
+    if "cache" not in _WARNED:
+        _WARNED.add("cache")
+        warnings.warn(
+            f"compiled plans cannot be kept on disk ({error!r}): every process compiles them anew. "
+            "Set MINIGLUON_CACHE_DIR to a folder that can be written.",
+            RuntimeWarning,
+            stacklevel=2,
+        )

@@ -1,0 +1,499 @@
+"""LLVM instructions for parts of a plan: one C function a part, called by Python as a builtin.
+
+The function is handed the arguments as Python passes them. It returns None unless each array it
+reads is a C-contiguous one of the shape and type the plan was made for; else it makes the results,
+runs the loops and returns a tuple. Everything that differs between processes (addresses) comes from
+a table, so that the object code can be kept on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...kernels import scalar
+from ...kernels.scalar import DOUBLE, FLOAT, Block, Value
+from .loops import (
+    Array, Loop, Shape, collapse, elements, operand_strides, result_strides, schedule,
+)  # fmt: skip
+
+#: the table of addresses: what compiled code finds at each place
+TABLE = (
+    "ndarray", "float32", "float64", "None", "PyArray_New", "Py_IncRef", "Py_DecRef", "PyTuple_New",
+    "PyTuple_SetItem", "PyMem_RawMalloc", "PyMem_RawFree", "PyEval_SaveThread",
+    "PyEval_RestoreThread",
+)  # fmt: skip
+#: where CPython and numpy keep things, in bytes; checked when the first plan is compiled
+LAYOUT = {"type": 8, "data": 16, "ndim": 24, "shape": 32, "descr": 56, "flags": 64}
+_TYPE_NUMBERS = {FLOAT: 11, DOUBLE: 12}
+_WIDTH = {FLOAT: 4, DOUBLE: 8}
+#: scratch beyond this is taken from the heap, and loops beyond this let other threads run
+_STACK, _ALONE = 1 << 15, 1 << 17
+
+PRELUDE = f"""
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+{scalar.declarations()}
+
+define internal ptr @entry(ptr %table, i64 %k) alwaysinline {{
+  %p = getelementptr ptr, ptr %table, i64 %k
+  %v = load ptr, ptr %p
+  ret ptr %v
+}}
+
+define internal i1 @fits(ptr %x, ptr %type, ptr %descr, i32 %ndim, ptr %shape) alwaysinline {{
+start:
+  %p0 = getelementptr i8, ptr %x, i64 {LAYOUT["type"]}
+  %t = load ptr, ptr %p0
+  %c0 = icmp eq ptr %t, %type
+  br i1 %c0, label %array, label %no
+array:
+  %p1 = getelementptr i8, ptr %x, i64 {LAYOUT["descr"]}
+  %d = load ptr, ptr %p1
+  %c1 = icmp eq ptr %d, %descr
+  %p2 = getelementptr i8, ptr %x, i64 {LAYOUT["ndim"]}
+  %n = load i32, ptr %p2
+  %c2 = icmp eq i32 %n, %ndim
+  %p3 = getelementptr i8, ptr %x, i64 {LAYOUT["flags"]}
+  %f = load i32, ptr %p3
+  %g = and i32 %f, 257
+  %c3 = icmp eq i32 %g, 257
+  %c4 = and i1 %c1, %c2
+  %c5 = and i1 %c4, %c3
+  br i1 %c5, label %dims, label %no
+dims:
+  %p4 = getelementptr i8, ptr %x, i64 {LAYOUT["shape"]}
+  %s = load ptr, ptr %p4
+  %wide = sext i32 %ndim to i64
+  %z = icmp eq i64 %wide, 0
+  br i1 %z, label %yes, label %next
+next:
+  %i = phi i64 [0, %dims], [%i1, %more]
+  %q0 = getelementptr i64, ptr %s, i64 %i
+  %q1 = getelementptr i64, ptr %shape, i64 %i
+  %l0 = load i64, ptr %q0
+  %l1 = load i64, ptr %q1
+  %e = icmp eq i64 %l0, %l1
+  br i1 %e, label %more, label %no
+more:
+  %i1 = add i64 %i, 1
+  %last = icmp eq i64 %i1, %wide
+  br i1 %last, label %yes, label %next
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}
+
+define internal void @fill_float(ptr %p, i64 %n, float %v) {{
+start:
+  br label %next
+next:
+  %i = phi i64 [0, %start], [%i1, %next]
+  %q = getelementptr float, ptr %p, i64 %i
+  store float %v, ptr %q
+  %i1 = add i64 %i, 1
+  %c = icmp eq i64 %i1, %n
+  br i1 %c, label %done, label %next
+done:
+  ret void
+}}
+
+define internal void @fill_double(ptr %p, i64 %n, double %v) {{
+start:
+  br label %next
+next:
+  %i = phi i64 [0, %start], [%i1, %next]
+  %q = getelementptr double, ptr %p, i64 %i
+  store double %v, ptr %q
+  %i1 = add i64 %i, 1
+  %c = icmp eq i64 %i1, %n
+  br i1 %c, label %done, label %next
+done:
+  ret void
+}}
+"""
+
+
+class Part:
+    """A part of a plan to be compiled.
+
+    ``count`` arguments are passed; ``inputs`` are those that are read, by number. ``results`` are
+    Arrays, the number of an argument that is handed back, or None.
+    """
+
+    __slots__ = ("count", "inputs", "loops", "results")
+
+    def __init__(
+        self, count: int, inputs: dict[int, Array], results: Sequence[Array | int | None]
+    ):
+        self.count, self.inputs, self.results = count, inputs, list(results)
+        self.loops = schedule([r for r in self.results if isinstance(r, Array)])
+
+    @property
+    def size(self) -> int:
+        """How many elements the loops go over, in all."""
+        return sum(elements(loop.shape) for loop in self.loops)
+
+
+def storage_kind(array: Array) -> str:
+    """The type an array is stored in: sums are kept as they were added up."""
+    if array.role == "reduce" and array.detail[0] == "sum":
+        return DOUBLE
+    return array.kind
+
+
+def module(parts: Sequence[Part]) -> str:
+    """The text of a module with a function ``@part0``, ``@part1``, ... for each part."""
+    texts = [PRELUDE]
+    shapes: dict[Shape, str] = {}
+    for k, part in enumerate(parts):
+        texts.append(_Function(f"part{k}", part, shapes).text())
+    constants = [
+        f"@{name} = private constant [{max(len(shape), 1)} x i64] "
+        f"[{', '.join(f'i64 {d}' for d in shape or (0,))}]"
+        for shape, name in shapes.items()
+    ]
+    return "\n".join([*constants, *texts])
+
+
+class _Function:
+    """The text of one part: guards, results, scratch, loops, and the tuple."""
+
+    def __init__(self, name: str, part: Part, shapes: dict[Shape, str]):
+        self.name, self.part, self.shapes = name, part, shapes
+        self.lines: list[str] = []
+        self.stack: list[str] = []  # scratch in the first block, where LLVM finds it
+        self.places: dict[int, str] = {}  # id of an Array with memory -> its pointer
+        self.made: dict[int, str] = {}  # id of a result's Array -> the new array
+        self.beyond = False
+        self.numbers = 0
+
+    def say(self, text: str) -> None:
+        self.lines.append("  " + text)
+
+    def new(self, text: str) -> str:
+        self.numbers += 1
+        self.say(f"%t{self.numbers} = {text}")
+        return f"%t{self.numbers}"
+
+    def entry(self, what: str) -> str:
+        return self.new(f"call ptr @entry(ptr %table, i64 {TABLE.index(what)})")
+
+    def shape(self, shape: Shape) -> str:
+        return self.shapes.setdefault(shape, f"shape{len(self.shapes)}")
+
+    def text(self) -> str:
+        loops = [self._loop(k, loop) for k, loop in enumerate(self.part.loops)]
+        bodies = [text for text, _, _ in loops]
+        self.say("%tablep = getelementptr i8, ptr %self, i64 16")
+        self.say("%table = load ptr, ptr %tablep")
+        self._guard()
+        self._results()
+        heap = self._scratch()
+        large = self.part.size > _ALONE
+        if large:
+            saved = self.new(f"call ptr {self.entry('PyEval_SaveThread')}()")
+        self._run(loops)
+        if large:
+            self.say(f"call void {self.entry('PyEval_RestoreThread')}(ptr {saved})")
+        if heap:
+            self.say(f"call void {self.entry('PyMem_RawFree')}(ptr {heap})")
+        self._finish()
+        body = "\n".join([*self.stack, *self.lines])
+        head = f"define ptr @{self.name}(ptr %self, ptr %args, i64 %count) {{\nstart:"
+        none = TABLE.index("None")
+        tail = (
+            f"refuse:\n  %none = call ptr @entry(ptr %table, i64 {none})\n"
+            f"  %inc = call ptr @entry(ptr %table, i64 {TABLE.index('Py_IncRef')})\n"
+            "  call void %inc(ptr %none)\n  ret ptr %none\nfail:\n  ret ptr null\n}"
+        )
+        return "\n".join([*bodies, f"{head}\n{body}\n{tail}\n"])
+
+    def _branch(self, condition: str, otherwise: str) -> None:
+        self.numbers += 1
+        label = f"go{self.numbers}"
+        self.say(f"br i1 {condition}, label %{label}, label %{otherwise}")
+        self.lines.append(f"{label}:")
+
+    def argument(self, k: int) -> str:
+        place = self.new(f"getelementptr ptr, ptr %args, i64 {k}")
+        return self.new(f"load ptr, ptr {place}")
+
+    def data(self, array: str) -> str:
+        place = self.new(f"getelementptr i8, ptr {array}, i64 {LAYOUT['data']}")
+        return self.new(f"load ptr, ptr {place}")
+
+    def _guard(self) -> None:
+        self._branch(self.new(f"icmp eq i64 %count, {self.part.count}"), "refuse")
+        if not self.part.inputs:
+            return
+        kind = self.entry("ndarray")
+        descr = {FLOAT: self.entry("float32"), DOUBLE: self.entry("float64")}
+        for k, array in self.part.inputs.items():
+            x = self.argument(k)
+            fits = self.new(
+                f"call i1 @fits(ptr {x}, ptr {kind}, ptr {descr[array.kind]}, "
+                f"i32 {len(array.shape)}, ptr @{self.shape(array.shape)})"
+            )
+            self._branch(fits, "refuse")
+            self.places[id(array)] = self.data(x)
+
+    def _results(self) -> None:
+        arrays = {id(r): r for r in self.part.results if isinstance(r, Array)}.values()
+        if not arrays:
+            return
+        make, kind = self.entry("PyArray_New"), self.entry("ndarray")
+        for array in arrays:
+            x = self.new(
+                f"call ptr {make}(ptr {kind}, i32 {len(array.shape)}, "
+                f"ptr @{self.shape(array.shape)}, i32 {_TYPE_NUMBERS[array.kind]}, ptr null, "
+                "ptr null, i32 0, i32 0, ptr null)"
+            )
+            self._branch(self.new(f"icmp ne ptr {x}, null"), "fail")
+            self.made[id(array)] = x
+            self.places[id(array)] = self.data(x)
+
+    def _scratch(self) -> str | None:
+        """Memory for what is stored but not a result; the pointer to give back, if any."""
+        offsets: list[tuple[Array, int]] = []
+        total = 0
+        for loop in self.part.loops:
+            for array in loop.arrays:
+                if array.stored and id(array) not in self.places:
+                    offsets.append((array, total))
+                    size = elements(array.shape) * _WIDTH[storage_kind(array)]
+                    total += -(-size // 64) * 64
+        if not total:
+            return None
+        if total <= _STACK:
+            for array, _ in offsets:  # one each, so that small ones end up in registers
+                size, name = elements(array.shape), f"%s{len(self.stack)}"
+                self.stack.append(f"  {name} = alloca [{size} x {storage_kind(array)}], align 64")
+                self.places[id(array)] = name
+            return None
+        heap = self.new(f"call ptr {self.entry('PyMem_RawMalloc')}(i64 {total})")
+        self._branch(self.new(f"icmp ne ptr {heap}, null"), "fail")
+        for array, offset in offsets:
+            self.places[id(array)] = self.new(f"getelementptr i8, ptr {heap}, i64 {offset}")
+        return heap
+
+    def _run(self, loops: Any) -> None:
+        for k, (_, touched, beyond) in enumerate(loops):
+            for array in self.part.loops[k].arrays:
+                if array.role == "reduce":
+                    self._start(array)
+            arguments = ", ".join(f"ptr {self.places[id(a)]}" for a in touched)
+            outcome = self.new(f"call i32 @{self.name}_loop{k}({arguments})")
+            if beyond:
+                total = outcome if not self.beyond else self.new(f"or i32 {self.flag}, {outcome}")
+                self.beyond, self.flag = True, total
+
+    def _start(self, array: Array) -> None:
+        """The first value of a reduction."""
+        kind, size, place = storage_kind(array), elements(array.shape), self.places[id(array)]
+        if array.detail[0] == "sum":
+            width = size * _WIDTH[kind]
+            self.say(f"call void @llvm.memset.p0.i64(ptr {place}, i8 0, i64 {width}, i1 false)")
+            return
+        value = Block().number(-np.inf, kind).name
+        self.say(f"call void @fill_{kind}(ptr {place}, i64 {size}, {kind} {value})")
+
+    def _finish(self) -> None:
+        if self.beyond:
+            self._give_up_if_beyond()
+        items = self.part.results
+        tuple_ = self.new(f"call ptr {self.entry('PyTuple_New')}(i64 {len(items)})")
+        self._branch(self.new(f"icmp ne ptr {tuple_}, null"), "fail")
+        put = self.entry("PyTuple_SetItem")
+        made = dict(self.made)
+        for k, item in enumerate(items):
+            x = made.pop(id(item), None) if isinstance(item, Array) else None
+            if x is None:
+                if isinstance(item, Array):
+                    x = self.made[id(item)]
+                else:
+                    x = self.entry("None") if item is None else self.argument(item)
+                self.say(f"call void {self.entry('Py_IncRef')}(ptr {x})")
+            self.new(f"call i32 {put}(ptr {tuple_}, i64 {k}, ptr {x})")
+        self.say(f"ret ptr {tuple_}")
+
+    def _give_up_if_beyond(self) -> None:
+        good = self.new(f"icmp eq i32 {self.flag}, 0")
+        self.say(f"br i1 {good}, label %within, label %toofar")
+        self.lines.append("toofar:")
+        down = self.entry("Py_DecRef")
+        for x in self.made.values():
+            self.say(f"call void {down}(ptr {x})")
+        self.say("br label %refuse")
+        self.lines.append("within:")
+
+    # ---- one loop
+
+    def _loop(self, number: int, loop: Loop) -> tuple[str, list[Array], bool]:
+        """The text of a loop function, the arrays whose pointers it takes, whether it may refuse."""
+        touched: dict[int, Array] = {}
+        moves: list[Shape] = []
+        places: dict[tuple[int, Shape], int] = {}
+        here = {id(a) for a in loop.arrays}
+
+        def move(array: Array, strides: Shape) -> int:
+            touched.setdefault(id(array), array)
+            found = places.get((id(array), strides))
+            if found is None:
+                found = places[id(array), strides] = len(moves)
+                moves.append(strides)
+            return found
+
+        reads: dict[int, tuple[Array, int]] = {}
+        for array in loop.arrays:
+            for source in array.sources:
+                if id(source) not in here or source.role == "reduce":
+                    reads[id(source)] = (
+                        source.root, move(source.root, operand_strides(source, loop.shape))
+                    )  # fmt: skip
+        writes = [(a, move(a, result_strides(a))) for a in loop.arrays if a.stored]
+        reorder = any(a.role == "reduce" for a in loop.arrays)
+        sizes, steps = collapse(loop.shape, moves, reorder)
+        names = {key: f"%p{k}" for k, key in enumerate(touched)}
+        body = _Body(sizes, steps, names)
+        text = body.text(loop.arrays, reads, writes)
+        parameters = ", ".join(f"ptr noalias {n}" for n in names.values())
+        head = f"define internal i32 @{self.name}_loop{number}({parameters}) {{\nstart:"
+        return f"{head}\n{text}\n}}", list(touched.values()), bool(body.block.beyond)
+
+
+class _Body:
+    """The nest of loops around the instructions for one element."""
+
+    def __init__(self, sizes: Shape, steps: list[Shape], names: dict[int, str]):
+        self.sizes, self.steps, self.names = sizes, steps, names
+        self.block = Block()
+
+    def address(self, array: Array, move: int, depth: int | None = None) -> str:
+        """A pointer to an array's element; with ``depth`` only the outer indices count."""
+        block, kind = self.block, storage_kind(array)
+        offset = "0"
+        for k, step in enumerate(self.steps[move][:depth]):
+            if step:
+                term = f"%i{k}"
+                if step != 1:
+                    term = block.emit("i64", f"mul nuw nsw i64 %i{k}, {step}").name
+                offset = (
+                    term if offset == "0"
+                    else block.emit("i64", f"add nuw nsw i64 {offset}, {term}").name
+                )  # fmt: skip
+        pointer = self.names[id(array)]
+        return block.emit("ptr", f"getelementptr {kind}, ptr {pointer}, i64 {offset}").name
+
+    def load(self, array: Array, move: int) -> Value:
+        kind = storage_kind(array)
+        value = self.block.emit(kind, f"load {kind}, ptr {self.address(array, move)}")
+        return value.to(array.kind)
+
+    def text(
+        self, arrays: list[Array], reads: dict[int, tuple[Array, int]],
+        writes: list[tuple[Array, int]],
+    ) -> str:  # fmt: skip
+        block, depth = self.block, len(self.sizes)
+        values: dict[int, Value] = {}
+        target = {id(a): move for a, move in writes}
+        held: list[tuple[Array, int, str]] = []  # reductions along the innermost axis
+        for array in arrays:
+            got = [
+                self.load(*reads[id(s)]) if id(s) in reads else values[id(s)]
+                for s in array.sources
+            ]
+            if array.role == "map":
+                if callable(array.detail):
+                    value = array.detail(*got)
+                else:
+                    value = block.number(array.detail, array.kind)
+                values[id(array)] = value
+                if array.stored:
+                    self.store(array, target[id(array)], value)
+            else:
+                move = target[id(array)]
+                inner = depth > 0 and self.steps[move][-1] == 0
+                register = f"%r{len(held)}" if inner else self.address(array, move)
+                if inner:
+                    held.append((array, move, register))
+                self.accumulate(array, register, got[0])
+        if block.beyond:
+            self._remember()
+        return self._nest(held)
+
+    def store(self, array: Array, move: int, value: Value) -> None:
+        self.block.lines.append(
+            f"store {value.kind} {value.name}, ptr {self.address(array, move)}"
+        )
+
+    def accumulate(self, array: Array, register: str, value: Value) -> None:
+        block, kind = self.block, storage_kind(array)
+        number = len(block.lines)
+        block.lines.append(f"%v{number} = load {kind}, ptr {register}")
+        before = Value(block, kind, f"%v{number}")
+        if array.detail[0] == "sum":
+            text = f"fadd reassoc {kind} {before.name}, {value.to(kind).name}"
+            after = block.emit(kind, text)
+        else:
+            after = scalar.maximum(value, before)
+        block.lines.append(f"store {kind} {after.name}, ptr {register}")
+
+    def _remember(self) -> None:
+        lines = self.block.lines
+        for condition in self.block.beyond:
+            n = len(lines)
+            lines.append(f"%v{n} = load i32, ptr %beyond")
+            lines.append(f"%v{n + 1} = zext i1 {condition.name} to i32")
+            lines.append(f"%v{n + 2} = or i32 %v{n}, %v{n + 1}")
+            lines.append(f"store i32 %v{n + 2}, ptr %beyond")
+
+    def _nest(self, held: list[tuple[Array, int, str]]) -> str:
+        block, depth = self.block, len(self.sizes)
+        body, block.lines = block.lines, []
+        first = []
+        if block.beyond:
+            first += ["%beyond = alloca i32", "store i32 0, ptr %beyond"]
+        first += [f"{r} = alloca {storage_kind(a)}" for a, _, r in held]
+        # the registers of inner reductions are filled before the innermost loop and emptied after
+        before: list[str] = []
+        after: list[str] = []
+        for k, (array, move, register) in enumerate(held):
+            kind = storage_kind(array)
+            place = self._outer_address(array, move, f"x{k}", before)
+            before += [f"%xl{k} = load {kind}, ptr {place}", f"store {kind} %xl{k}, ptr {register}"]
+            after += [f"%xs{k} = load {kind}, ptr {register}", f"store {kind} %xs{k}, ptr {place}"]
+        lines = list(first)
+        previous = "start"
+        for k in range(depth):
+            if k == depth - 1:
+                lines += before
+            lines += [f"br label %h{k}", f"h{k}:"]
+            lines.append(f"%i{k} = phi i64 [0, %{previous}], [%n{k}, %e{k}]")
+            previous = f"h{k}"
+        lines += body
+        for k in reversed(range(depth)):
+            lines += [f"br label %e{k}", f"e{k}:", f"%n{k} = add nuw nsw i64 %i{k}, 1"]
+            lines.append(f"%c{k} = icmp eq i64 %n{k}, {self.sizes[k]}")
+            lines += [f"br i1 %c{k}, label %d{k}, label %h{k}", f"d{k}:"]
+            if k == depth - 1:
+                lines += after
+        if block.beyond:
+            lines += ["%outcome = load i32, ptr %beyond", "ret i32 %outcome"]
+        else:
+            lines.append("ret i32 0")
+        return "\n".join(("" if line.endswith(":") else "  ") + line for line in lines)
+
+    def _outer_address(self, array: Array, move: int, name: str, lines: list[str]) -> str:
+        offset = "0"
+        for k, step in enumerate(self.steps[move][:-1]):
+            if step:
+                lines.append(f"%{name}m{k} = mul nuw nsw i64 %i{k}, {step}")
+                lines.append(f"%{name}a{k} = add nuw nsw i64 {offset}, %{name}m{k}")
+                offset = f"%{name}a{k}"
+        pointer = self.names[id(array)]
+        kind = storage_kind(array)
+        lines.append(f"%{name} = getelementptr {kind}, ptr {pointer}, i64 {offset}")
+        return f"%{name}"

@@ -1,0 +1,252 @@
+"""Which nodes of a plan are compiled, and in which parts.
+
+The nodes that can be are gathered in stages: a stage holds all compiled nodes that wait for the same
+number of calls of other kernels, so a plan alternates between kernels and a few compiled functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import config
+from ...base import MXNetError
+from .. import infer
+from ..graph import Entry, Node, topological
+from . import cache
+from .loops import KINDS, Array, Unsupported, copied, elements
+
+#: operator name -> (the function that describes it by arrays, what else that is handed)
+LOWERINGS: dict[str, tuple[Callable[..., Any], bool, bool]] = {}
+#: a part of fewer maps and reductions than this is not worth a call of its own
+FEWEST = 2
+#: lines of LLVM's language that a plan may have: compiling takes about 0.1 ms for each
+LONGEST = 8000
+#: elements of elementwise work from which on a bound executor's plan is compiled
+LARGE = 1 << 17
+
+
+def lowers(*names: str, gives_shape: bool = False, with_name: bool = False) -> Any:
+    """Decorate the function that describes operators of these names by `Array`s.
+
+    It takes the inputs as Arrays and the attributes as keywords, ``shape`` (of the result) and
+    ``name`` as well if asked for, and raises `Unsupported` where a kernel has to do it.
+    """
+
+    def attach(function: Any) -> Any:
+        for name in names:
+            LOWERINGS[name] = (function, gives_shape, with_name)
+        return function
+
+    return attach
+
+
+class Facts:
+    """Shapes and dtypes of every entry of a graph, for arguments of these shapes and dtypes."""
+
+    __slots__ = ("dtypes", "shapes")
+
+    def __init__(self, shapes: dict[Entry, Any], dtypes: dict[Entry, Any]):
+        self.shapes, self.dtypes = shapes, dtypes
+
+    def array(self, entry: Entry, number: int = -1) -> Array:
+        """The entry as an input; raises `Unsupported` if it is not an array of floats."""
+        shape, kind = self.shapes.get(entry), KINDS.get(self.dtypes.get(entry))
+        if kind is None or not infer.known(shape) or not elements(shape):
+            raise Unsupported(f"{entry[0].name}: not float32 or float64 of known shape")
+        return Array("input", shape, kind, (), number)
+
+
+def facts(
+    heads: Sequence[Entry | None], shapes: Mapping[Node, Any], dtypes: Mapping[Node, Any]
+) -> Facts | None:
+    """What follows for a graph from the arguments; None where inference finds a contradiction."""
+    known = [h for h in heads if h is not None]
+    try:
+        found = infer.solve(known, shapes, "shape")
+        kinds = infer.solve(known, dtypes, "dtype")
+    except MXNetError:
+        return None
+    return Facts(found, kinds)
+
+
+def wanted(size: int | None = None) -> bool:
+    """Whether a plan is to be compiled; ``size`` is the work of one that should be large for it."""
+    choice = config.get("MINIGLUON_FUSE")
+    if choice == "never" or not cache.available():
+        return False
+    return choice == "always" or size is None or size >= LARGE
+
+
+def lower(node: Node, inputs: Sequence[Array], known: Facts) -> tuple[Array, ...]:
+    """The outputs of a node as Arrays; raises `Unsupported` if it has no such form."""
+    call = node.call
+    assert call is not None
+    found = LOWERINGS.get(call.op.name)
+    if found is None:
+        raise Unsupported(f"{call.op.name} has no compiled form")
+    if node.attrs and node.attrs.get("__stype__", "default") != "default":
+        raise Unsupported("a sparse result is asked for")
+    function, gives_shape, with_name = found
+    attrs = dict(call.attrs)
+    if gives_shape:
+        attrs["shape"] = known.shapes[(node, 0)]
+    if with_name:
+        attrs["name"] = call.op.name
+    got = function(*inputs, **attrs)
+    results = got if isinstance(got, tuple) else (got,)
+    for k, result in enumerate(results):
+        wants = known.array((node, k))
+        if result.shape != wants.shape or result.kind != wants.kind:
+            raise Unsupported(f"{call.op.name}: {result.shape} instead of {wants.shape}")
+    return results
+
+
+def reasons(
+    order: Sequence[Node], known: Facts, dense: Callable[[Entry], bool]
+) -> dict[Node, str | None]:
+    """For each node why it is not compiled, or None if it can be."""
+    found: dict[Node, str | None] = {}
+    for node in order:
+        try:
+            inputs = []
+            for entry in node.inputs:
+                if entry is None:
+                    continue
+                if not dense(entry):
+                    raise Unsupported("a sparse input")
+                inputs.append(known.array(entry))
+            if not dense((node, 0)):
+                raise Unsupported("a sparse result")
+            lower(node, inputs, known)
+            found[node] = None
+        except Unsupported as error:
+            found[node] = str(error)
+    return found
+
+
+class Stage:
+    """Nodes that one compiled function computes, in order."""
+
+    __slots__ = ("nodes", "results", "takes")
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.takes: list[Entry] = []
+        self.results: list[Entry] = []
+
+
+def stages(
+    order: Sequence[Node], compiled: set[Node]
+) -> list[Stage | Node]:
+    """Kernels' nodes and compiled stages in the order they are run.
+
+    Kernels keep their order among those of one level; those that draw random numbers or write into
+    their inputs keep it altogether.
+    """
+    level: dict[Node, int] = {}
+    keeper = 0
+    for node in order:
+        here = 0
+        mine = node in compiled
+        for entry in node.inputs:
+            if entry is None or entry[0] not in level:
+                continue
+            source = entry[0]
+            here = max(here, level[source] + (source in compiled and not mine))
+        call = node.call
+        assert call is not None
+        if not mine and (call.op.mutates or "rng" in call.op.injects):
+            here = keeper = max(here, keeper)
+        level[node] = here
+    steps: list[Stage | Node] = []
+    for k in range(max(level.values(), default=-1) + 1):
+        steps += [n for n in order if level[n] == k and n not in compiled]
+        stage = Stage()
+        stage.nodes = [n for n in order if level[n] == k and n in compiled]
+        if stage.nodes:
+            steps.append(stage)
+    return steps
+
+
+def describe_arrays(
+    stage: Stage, known: Facts, given: Mapping[Entry, Array]
+) -> dict[Entry, Array]:
+    """Every entry of a stage as an Array, from the Arrays it is given."""
+    arrays = dict(given)
+    for node in stage.nodes:
+        inputs = [arrays[e] for e in node.inputs if e is not None]
+        for k, result in enumerate(lower(node, inputs, known)):
+            arrays[(node, k)] = result
+    return arrays
+
+
+def distinct(results: Sequence[Array], fresh: int | None = None) -> list[Array]:
+    """Results with memory of their own: copies where it is not theirs.
+
+    Those from number ``fresh`` on may share memory with others.
+    """
+    seen: set[int] = set()
+    made = []
+    for k, array in enumerate(results):
+        if array.role != "map" or (id(array) in seen and (fresh is None or k < fresh)):
+            array = copied(array)
+        seen.add(id(array))
+        made.append(array)
+    return made
+
+
+def recomputed(
+    read: Sequence[Entry], arguments: set[Entry], known: Facts, dense: Callable[[Entry], bool]
+) -> set[Entry]:
+    """The values read by a backward pass that it can rather compute anew than be given.
+
+    Those are chains of maps over arguments and over values that are kept anyway: computing costs
+    less than writing them to memory and reading them back.
+    """
+    firm = set(read) | arguments
+    dropped: set[Entry] = set()
+    for entry in read:
+        cone, frontier = set(), [entry]
+        while frontier and len(cone) <= 16:
+            node = frontier.pop()[0]
+            if node in cone:
+                continue
+            cone.add(node)
+            frontier += [
+                e for e in node.inputs
+                if e is not None and (e not in firm or e in dropped) and e[0] not in cone
+            ]  # fmt: skip
+            if node.call is None:
+                break
+        else:
+            if frontier:
+                continue
+            order = [n for n in topological([entry]) if n in cone]
+            if all(_is_map(n, known, dense) for n in order):
+                dropped.add(entry)
+    return dropped
+
+
+def _is_map(node: Node, known: Facts, dense: Callable[[Entry], bool]) -> bool:
+    try:
+        if not all(dense(e) for e in node.inputs if e is not None):
+            return False
+        inputs = [known.array(e) for e in node.inputs if e is not None]
+        for result in lower(node, inputs, known):
+            stack = [result]
+            while stack:
+                array = stack.pop()
+                if array.role not in ("map", "input"):
+                    return False
+                stack += array.sources
+    except Unsupported:
+        return False
+    return True
+
+
+def is_float(dtype: Any) -> bool:
+    """Whether arrays of this dtype can be compiled for."""
+    return np.dtype(dtype) in KINDS

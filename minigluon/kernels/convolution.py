@@ -1,0 +1,320 @@
+"""Convolution and its two adjoints: windows of some samples in a cache-sized buffer, then BLAS.
+
+Arrays are ``(samples, channels, *spatial)`` with any number of spatial axes; a weight is
+``(filters, channels / groups, *kernel)``. Inside, samples lie on the last axis, so that the copies
+into and out of the buffer run over long contiguous stretches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+#: bytes of windows gathered at a time: they and what multiplies them stay in a 2 MB L2 cache
+BUFFER_BYTES = 1 << 20
+#: matrix products narrower than this are slow, so more is gathered if the buffer would hold less
+FEWEST_COLUMNS = 192
+
+
+class Window(NamedTuple):
+    """How a kernel moves over the spatial axes: a tuple for each property, a number for each axis."""
+
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    dilate: tuple[int, ...]
+    pad: tuple[int, ...]
+
+    def positions(self, spatial: tuple[int, ...]) -> tuple[int, ...]:
+        """How many places there are for the kernel along each axis.
+
+        >>> Window((3,), (2,), (1,), (1,)).positions((8,))
+        (4,)
+        """
+        return tuple(
+            [
+                (size + 2 * p - (d * (k - 1) + 1)) // s + 1
+                for size, k, s, d, p in zip(spatial, *self, strict=True)
+            ]
+        )
+
+    def is_pointwise(self) -> bool:
+        """Whether every element is a window of its own."""
+        return set(self.kernel) == {1} and set(self.stride) == {1} and set(self.pad) == {0}
+
+    def slices(self, offset: tuple[int, ...], first: int, places: tuple[int, ...]) -> Any:
+        """The padded elements at one offset within the windows at ``places``, from a first row on."""
+        starts = [o * d for o, d in zip(offset, self.dilate, strict=True)]
+        starts[0] += first * self.stride[0]
+        return tuple(
+            [
+                slice(b, b + s * (n - 1) + 1, s)
+                for b, s, n in zip(starts, self.stride, places, strict=True)
+            ]
+        )
+
+
+def widened(*arrays: Any) -> list[Any]:
+    """Half precision as single, which is what is computed in; other arrays as they are."""
+    return [x.astype(np.float32) if x.dtype == np.float16 else x for x in arrays]
+
+
+class Block(NamedTuple):
+    """Some samples and, along the first spatial axis, some of the windows' places."""
+
+    samples: slice
+    rows: slice
+    places: tuple[int, ...]
+
+
+def _blocks(samples: int, places: tuple[int, ...], depth: int, itemsize: int) -> Iterator[Block]:
+    """Blocks whose windows, of ``depth`` elements each, fill the buffer."""
+    total = prod(places)
+    columns = max(BUFFER_BYTES // max(depth * itemsize, 1), FEWEST_COLUMNS)
+    if total <= columns:
+        step = max(columns // max(total, 1), 1)
+        # as many for each block as there can be without one more block
+        step = -(-samples // max(-(-samples // step), 1)) or 1
+        for n in range(0, samples, step):
+            yield Block(slice(n, min(n + step, samples)), slice(0, places[0]), places)
+        return
+    rows = max(columns // max(prod(places[1:]), 1), 1)
+    for n in range(samples):
+        for r in range(0, places[0], rows):
+            chosen = slice(r, min(r + rows, places[0]))
+            yield Block(slice(n, n + 1), chosen, (chosen.stop - r, *places[1:]))
+
+
+def _samples_last(x: Any) -> Any:
+    return x.transpose(*range(1, x.ndim), 0)
+
+
+class _Padded:
+    """Samples moved to the last axis and surrounded by zeros, a block at a time."""
+
+    def __init__(self, data: Any, pad: tuple[int, ...]):
+        self.data, self.pad = data, pad
+        self.held: Any = None
+        self.samples: Any = None
+        self.memory: Any = None
+
+    def block(self, samples: slice) -> Any:
+        """``(channels, *padded, samples)``; made anew only if the samples change."""
+        if samples == self.samples:
+            return self.held
+        part = _samples_last(self.data[samples])
+        count = part.shape[-1]
+        if count == 1 and not any(self.pad):
+            self.held = part
+        else:
+            spatial = [n + 2 * p for n, p in zip(part.shape[1:-1], self.pad, strict=True)]
+            shape = (part.shape[0], *spatial, count)
+            if self.memory is None or self.memory.shape != shape:
+                self.memory = np.zeros(shape, part.dtype)
+            self.memory[interior(self.pad, part.shape[1:-1])] = part
+            self.held = self.memory
+        self.samples = samples
+        return self.held
+
+
+def interior(pad: tuple[int, ...], spatial: tuple[int, ...]) -> Any:
+    """The index of what is not padding, behind a leading axis."""
+    return (slice(None), *[slice(p, p + n) for p, n in zip(pad, spatial, strict=True)])
+
+
+def _windows(padded: Any, window: Window, block: Block) -> Any:
+    """A view ``(channels, *kernel, *places, samples)`` of padded data."""
+    first = padded[:, block.rows.start * window.stride[0] :]
+    steps = first.strides[1:-1]
+    return as_strided(
+        first,
+        (first.shape[0], *window.kernel, *block.places, first.shape[-1]),
+        (
+            first.strides[0],
+            *[s * d for s, d in zip(steps, window.dilate, strict=True)],
+            *[s * t for s, t in zip(steps, window.stride, strict=True)],
+            first.strides[-1],
+        ),
+        writeable=False,
+    )
+
+
+class _Gathered:
+    """The windows of data as matrices, one for each group, a block at a time."""
+
+    def __init__(self, data: Any, window: Window, groups: int):
+        self.padded, self.window, self.groups = _Padded(data, window.pad), window, groups
+        self.depth = data.shape[1] * prod(window.kernel)
+        self.memory = np.empty(0, data.dtype)
+
+    def block(self, block: Block) -> Any:
+        """``(groups, depth of a group, places * samples)``."""
+        view = _windows(self.padded.block(block.samples), self.window, block)
+        if self.memory.size < view.size:
+            self.memory = np.empty(view.size, view.dtype)
+        gathered = self.memory[: view.size].reshape(view.shape)
+        np.copyto(gathered, view)
+        return gathered.reshape(self.groups, self.depth // self.groups, -1)
+
+
+def _result_block(result: Any, block: Block) -> Any:
+    """The part of ``(samples, filters, *places)`` that a block is about, samples last."""
+    return _samples_last(result[block.samples, :, block.rows])
+
+
+def convolve(
+    data: Any, weight: Any, bias: Any, window: Window, groups: int = 1, out: Any = None
+) -> Any:
+    """``out[n, f, place] = bias[f] + sum(weight[f] * data[n, window at place])``."""
+    dtype = data.dtype
+    data, weight = widened(data, weight)
+    places = window.positions(data.shape[2:])
+    filters = weight.shape[0]
+    shape = (data.shape[0], filters, *places)
+    if out is None:
+        out = np.empty(shape, dtype)
+    if groups == data.shape[1] == filters and groups > 1:
+        _convolve_each_channel(data, weight, bias, window, out)
+        return out
+    if groups == 1 and window.is_pointwise():
+        _multiply_channels(weight.reshape(filters, -1), data, bias, out)
+        return out
+    matrices = weight.reshape(groups, filters // groups, -1)
+    gathered = _Gathered(data, window, groups)
+    column = None if bias is None else bias.reshape(-1, *[1] * (len(places) + 1))
+    for block in _blocks(data.shape[0], places, gathered.depth, data.itemsize):
+        columns = gathered.block(block)
+        made = np.empty((groups, filters // groups, columns.shape[-1]), data.dtype)
+        for k in range(groups):
+            np.dot(matrices[k], columns[k], out=made[k])
+        made = made.reshape(filters, *block.places, -1)
+        if column is None:
+            np.copyto(_result_block(out, block), made, casting="same_kind")
+        else:
+            np.add(made, column, out=_result_block(out, block), casting="same_kind")
+    return out
+
+
+def _multiply_channels(matrix: Any, data: Any, bias: Any, out: Any) -> None:
+    """A convolution by kernels of one element is a matrix product for every sample."""
+    flat = np.ascontiguousarray(data).reshape(*data.shape[:2], -1)
+    made = np.matmul(matrix, flat)
+    if bias is not None:
+        made += bias[:, None]
+    out[...] = made.reshape(out.shape)
+
+
+def _convolve_each_channel(data: Any, weight: Any, bias: Any, window: Window, out: Any) -> None:
+    """Every channel with a kernel of its own: products of shifted data, added up by sample."""
+    places = out.shape[2:]
+    padded = _Padded(data, window.pad)
+    term = np.empty(out.shape[1:], data.dtype)
+    total = np.empty(out.shape[1:], data.dtype)
+    shape = (-1, *[1] * len(places))
+    for n in range(data.shape[0]):
+        sample = padded.block(slice(n, n + 1))[..., 0]
+        total[...] = 0 if bias is None else bias.reshape(shape)
+        for offset in product(*map(range, window.kernel)):
+            factor = weight[(slice(None), 0, *offset)].reshape(shape)
+            np.multiply(sample[(slice(None), *window.slices(offset, 0, places))], factor, out=term)
+            total += term
+        out[n] = total
+
+
+def spread(g: Any, weight: Any, spatial: tuple[int, ...], window: Window, groups: int = 1) -> Any:
+    """The adjoint of `convolve` in its data: what gradient ``g`` gives for data of a spatial size.
+
+    It is what a "deconvolution" computes.
+    """
+    dtype = g.dtype
+    g, weight = widened(g, weight)
+    samples, filters, *places = g.shape
+    channels = weight.shape[1] * groups
+    out = np.empty((samples, channels, *spatial), dtype)
+    if groups == 1 and window.is_pointwise():
+        _multiply_channels(weight.reshape(filters, -1).T, g, None, out)
+        return out
+    matrices = weight.reshape(groups, filters // groups, -1).transpose(0, 2, 1)
+    depth = channels * prod(window.kernel)
+    inside = interior(window.pad, spatial)
+    total: Any = None
+    for block in _blocks(samples, tuple(places), depth, g.itemsize):
+        incoming = _columns(g, block, groups)
+        columns = np.empty((groups, depth // groups, incoming.shape[-1]), g.dtype)
+        for k in range(groups):
+            np.dot(matrices[k], incoming[k], out=columns[k])
+        count = block.samples.stop - block.samples.start
+        if block.rows.start == 0:
+            padded = [n + 2 * p for n, p in zip(spatial, window.pad, strict=True)]
+            total = np.zeros((channels, *padded, count), g.dtype)
+        add_windows(columns.reshape(channels, *window.kernel, *block.places, count), window, total,
+                    block.rows.start)  # fmt: skip
+        if block.rows.stop == places[0]:
+            _samples_last(out[block.samples])[...] = total[inside]
+    return out
+
+
+def _columns(g: Any, block: Block, groups: int) -> Any:
+    """A block of ``(samples, filters, *places)`` as ``(groups, filters, places * samples)``."""
+    part = np.ascontiguousarray(_result_block(g, block))
+    return part.reshape(groups, part.shape[0] // groups, -1)
+
+
+def add_windows(columns: Any, window: Window, total: Any, first: int = 0) -> None:
+    """Add windows ``(channels, *kernel, *places, samples)`` to the padded data they came from."""
+    axes = len(window.kernel)
+    places = columns.shape[1 + axes : 1 + 2 * axes]
+    for offset in product(*map(range, window.kernel)):
+        part = total[(slice(None), *window.slices(offset, first, places))]
+        part += columns[(slice(None), *offset)]
+
+
+def correlate(g: Any, data: Any, window: Window, groups: int = 1) -> Any:
+    """The adjoint of `convolve` in its weight: what gradient ``g`` gives for the weight."""
+    dtype = g.dtype
+    g, data = widened(g, data)
+    samples, filters, *places = g.shape
+    shape = (filters, data.shape[1] // groups, *window.kernel)
+    total = np.zeros((groups, filters // groups, prod(shape[1:])), g.dtype)
+    if groups == 1 and window.is_pointwise():
+        flat = data.reshape(*data.shape[:2], -1)
+        for incoming, sample in zip(g.reshape(samples, filters, -1), flat, strict=True):
+            total[0] += np.dot(incoming, sample.T)
+        return total.reshape(shape).astype(dtype, copy=False)
+    gathered = _Gathered(data, window, groups)
+    part = np.empty_like(total)
+    for block in _blocks(samples, tuple(places), gathered.depth, g.itemsize):
+        columns = gathered.block(block)
+        incoming = _columns(g, block, groups)
+        for k in range(groups):
+            np.dot(incoming[k], columns[k].T, out=part[k])
+        total += part
+    return total.reshape(shape).astype(dtype, copy=False)
+
+
+def im2col(data: Any, window: Window) -> Any:
+    """The windows of each sample as the columns of a matrix, ``(samples, depth, places)``."""
+    places = window.positions(data.shape[2:])
+    whole = slice(0, data.shape[0])
+    view = _windows(_Padded(data, window.pad).block(whole), window, Block(whole, slice(0), places))
+    moved = view.transpose(view.ndim - 1, *range(view.ndim - 1))
+    return np.ascontiguousarray(moved).reshape(
+        data.shape[0], data.shape[1] * prod(window.kernel), prod(places)
+    )
+
+
+def col2im(columns: Any, spatial: tuple[int, ...], window: Window) -> Any:
+    """Columns of windows added up where they came from: the adjoint of `im2col`."""
+    samples = columns.shape[0]
+    channels = columns.shape[1] // prod(window.kernel)
+    places = window.positions(spatial)
+    padded = [n + 2 * p for n, p in zip(spatial, window.pad, strict=True)]
+    total = np.zeros((channels, *padded, samples), columns.dtype)
+    parts = columns.reshape(samples, channels, *window.kernel, *places)
+    add_windows(_samples_last(parts), window, total)
+    inside = total[interior(window.pad, spatial)]
+    return np.ascontiguousarray(inside.transpose(inside.ndim - 1, *range(inside.ndim - 1)))

@@ -1,0 +1,315 @@
+"""How operators are compiled: what each of them is as maps, reductions and views of arrays.
+
+An operator that is not here, or refuses with `Unsupported`, stays the kernel it is; plans then call
+it between their compiled parts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.plan.fuse import lowers
+from ..core.plan.loops import (
+    KINDS, Array, cast, copied, elements, full, mapped, product, reduced, reshaped, transposed,
+)  # fmt: skip
+from ..kernels.scalar import (
+    BINARY, UNARY, Unsupported, exp, expm1, log, maximum, minimum, power, select,
+)  # fmt: skip
+from .reduce import axes_of
+from .scalar import _FUNCTIONS as SCALAR_FUNCTIONS
+
+#: products of more multiplications than this are left to BLAS, which needs about 1 us to start
+PRODUCT_LIMIT = 2048
+
+
+# ---- element by element
+
+_UNARY = {name: name for name in UNARY}
+_BINARY = {
+    **{f"broadcast_{name}": name for name in BINARY},
+    **{f"elemwise_{name}": name for name in ("add", "sub", "mul", "div")},
+    **{f"_{n}": n for n in (
+        "maximum", "minimum", "equal", "not_equal", "greater", "greater_equal", "lesser",
+        "lesser_equal",
+    )},
+    "_grad_add": "add", "_grad_mul": "mul",
+}  # fmt: skip
+
+
+def _unary(name: str) -> Any:
+    function = UNARY[name]
+    return lambda x: mapped(function, x)
+
+
+def _binary(name: str) -> Any:
+    function = BINARY[name]
+    return lambda x, y: mapped(function, x, y)
+
+
+for _name in UNARY:
+    lowers(_name)(_unary(_name))
+for _name, _key in _BINARY.items():
+    lowers(_name)(_binary(_key))
+
+
+def _with_scalar(name: str) -> Any:
+    key, _, _, number_first = SCALAR_FUNCTIONS[name]
+
+    def lower(x: Array, *, scalar: float, is_int: bool) -> Array:
+        if key == "power":
+            if number_first:
+                raise Unsupported("a number to the power of an array")
+            return mapped(lambda v: power(v, scalar), x)
+        function = BINARY[key]
+        if number_first:
+            return mapped(lambda v: function(v.like(scalar), v), x)
+        return mapped(lambda v: function(v, v.like(scalar)), x)
+
+    return lower
+
+
+for _name, (_key, *_) in SCALAR_FUNCTIONS.items():
+    if _key in BINARY or _name == "_power_scalar":
+        lowers(_name)(_with_scalar(_name))
+
+
+@lowers("_copy", "BlockGrad", "make_loss", "LinearRegressionOutput", "MAERegressionOutput", "MakeLoss")
+def _(x, *_, **attrs):
+    return x
+
+
+@lowers("LogisticRegressionOutput")
+def _(x, label, **attrs):
+    return mapped(UNARY["sigmoid"], x)
+
+
+@lowers("ones_like")
+def _(x):
+    return full(1.0, x)
+
+
+@lowers("zeros_like")
+def _(x):
+    return full(0.0, x)
+
+
+@lowers("add_n")
+def _(first, *others):
+    for x in others:
+        first = mapped(BINARY["add"], first, x)
+    return copied(first)
+
+
+@lowers("where")
+def _(condition, x, y):
+    if condition.shape != x.shape:
+        raise Unsupported("a condition for whole rows")
+    return mapped(lambda c, a, b: select(c.compare("une", 0), a, b), condition, x, y)
+
+
+@lowers("clip")
+def _(x, *, a_min, a_max):
+    return mapped(lambda v: minimum(maximum(v, a_min), a_max), x)
+
+
+@lowers("Activation")
+def _(x, *, act_type):
+    return mapped(UNARY["_softrelu" if act_type == "softrelu" else act_type], x)
+
+
+@lowers("LeakyReLU")
+def _(x, *others, act_type, slope, **attrs):
+    if act_type == "leaky":
+        return mapped(lambda v: select(v.compare("olt", 0), v * slope, v), x)
+    if act_type == "elu":
+        low = lambda v: expm1(select(v.compare("olt", 0), v, 0.0)) * slope  # noqa: E731
+        return mapped(lambda v: select(v.compare("olt", 0), low(v), v), x)
+    if act_type == "gelu":
+        erf = UNARY["erf"]
+        return mapped(lambda v: v * 0.5 * (erf(v * 0.5**0.5) + 1.0), x)
+    raise Unsupported(f"LeakyReLU {act_type}")
+
+
+@lowers("Cast", "amp_cast")
+def _(x, *, dtype):
+    kind = KINDS.get(np.dtype(dtype))
+    if kind is None:
+        raise Unsupported(f"a cast to {dtype}")
+    return cast(x, kind)
+
+
+@lowers("_cast_like")
+def _(x, like):
+    return cast(x, like.kind)
+
+
+# ---- shapes
+
+
+@lowers("Reshape", "Flatten", "expand_dims", "squeeze", "reshape_like", gives_shape=True)
+def _(x, *others, shape, **attrs):
+    return reshaped(x, shape)
+
+
+@lowers("transpose")
+def _(x, *, axes):
+    return transposed(x, axes or range(len(x.shape))[::-1])
+
+
+@lowers("SwapAxis")
+def _(x, *, dim1, dim2):
+    axes = list(range(len(x.shape)))
+    axes[dim1], axes[dim2] = axes[dim2], axes[dim1]
+    return transposed(x, axes)
+
+
+@lowers("broadcast_like", "broadcast_to", "broadcast_axis", "_spread_like", gives_shape=True)
+def _(x, *others, shape, **attrs):
+    if x.shape == shape:
+        return x
+    if len(x.shape) > len(shape):
+        raise Unsupported("fewer axes than before")
+    return mapped(lambda v: v, x, shape=shape)
+
+
+# ---- reductions
+
+
+@lowers("_sum_to")
+def _(x, like):
+    extra = len(x.shape) - len(like.shape)
+    if extra < 0:
+        raise Unsupported("the zero that stands for a gradient")
+    stretched = [
+        extra + k for k, n in enumerate(like.shape) if n == 1 and x.shape[extra + k] != 1
+    ]
+    return reshaped(reduced(x, (*range(extra), *stretched)), like.shape)
+
+
+@lowers("sum")
+def _(x, *, axis, keepdims, exclude):
+    return reduced(x, axes_of(len(x.shape), axis, exclude), "sum", keepdims)
+
+
+@lowers("max")
+def _(x, *, axis, keepdims, exclude):
+    return reduced(x, axes_of(len(x.shape), axis, exclude), "max", keepdims)
+
+
+@lowers("mean")
+def _(x, *, axis, keepdims, exclude):
+    axes = axes_of(len(x.shape), axis, exclude)
+    count = float(elements(tuple([x.shape[k] for k in axes])))
+    return mapped(lambda v: v / count, reduced(x, axes, "sum", keepdims))
+
+
+def _opened(x, like, axis, exclude):
+    axes = axes_of(len(like.shape), axis, exclude)
+    kept = tuple([1 if k in axes else d for k, d in enumerate(like.shape)])
+    return reshaped(x, kept), elements(tuple([like.shape[k] for k in axes]))
+
+
+@lowers("_spread_reduced")
+def _(x, like, *, axis, keepdims, exclude):
+    return mapped(lambda v: v, _opened(x, like, axis, exclude)[0], shape=like.shape)
+
+
+@lowers("_spread_mean")
+def _(x, like, *, axis, keepdims, exclude):
+    kept, count = _opened(x, like, axis, exclude)
+    return mapped(lambda v: v / float(count), kept, shape=like.shape)
+
+
+@lowers("_sum_rows")
+def _(x):
+    return reduced(x, range(len(x.shape) - 1))
+
+
+# ---- softmax
+
+
+def _shifted(x, axis, temperature):
+    if temperature not in (None, 1.0):
+        x = mapped(lambda v: v / temperature, x)
+    return mapped(BINARY["sub"], x, reduced(x, (axis % len(x.shape),), "max", True))
+
+
+@lowers("softmax", "log_softmax", with_name=True)
+def _(x, *others, name, axis, temperature, dtype, use_length):
+    if use_length or dtype is not None:
+        raise Unsupported("softmax with lengths or another type")
+    shifted = _shifted(x, axis, temperature)
+    axes = (axis % len(x.shape),)
+    powers = mapped(exp, shifted)
+    total = reduced(powers, axes, "sum", True)
+    if name == "softmax":
+        return mapped(BINARY["div"], powers, total)
+    return mapped(BINARY["sub"], shifted, mapped(log, total))
+
+
+@lowers("_regression_grad")
+def _(out, label, *, kind, scale):
+    if len(out.shape) != 1:
+        scale /= elements(out.shape) // out.shape[0]
+    difference = mapped(BINARY["sub"], out, reshaped(label, out.shape))
+    if kind == "sign":  # as in MXNet the sign of 0 is -1
+        return mapped(lambda v: select(v.compare("ogt", 0), v.like(scale), -scale), difference)
+    return mapped(lambda v: v * scale, difference)
+
+
+# ---- products of small matrices
+
+
+def _small(a, b, transpose_a=False, transpose_b=False):
+    rows = a.shape[1 if transpose_a else 0]
+    if rows * elements(b.shape) > PRODUCT_LIMIT:
+        raise Unsupported("a product for BLAS")
+    return product(a, b, transpose_a, transpose_b)
+
+
+def _rows(x, flatten):
+    if len(x.shape) == 2:
+        return x
+    width = elements(x.shape[1:]) if flatten else x.shape[-1]
+    return reshaped(x, (elements(x.shape) // width, width))
+
+
+@lowers("FullyConnected", gives_shape=True)
+def _(data, weight, bias=None, *, shape, num_hidden, no_bias, flatten):
+    result = _small(_rows(data, flatten), weight, transpose_b=True)
+    if bias is not None:
+        result = mapped(BINARY["add"], result, bias)
+    return reshaped(result, shape)
+
+
+@lowers("_fully_connected_data_grad")
+def _(g, data, weight):
+    return reshaped(_small(_rows(g, False), weight), data.shape)
+
+
+@lowers("_fully_connected_weight_grad")
+def _(g, data, *, flatten):
+    return _small(_rows(g, False), _rows(data, flatten), transpose_a=True)
+
+
+@lowers("dot")
+def _(a, b, *, transpose_a, transpose_b, forward_stype):
+    if len(a.shape) != 2 or len(b.shape) != 2 or forward_stype not in (None, "default"):
+        raise Unsupported("dot of other than two matrices")
+    return _small(a, b, transpose_a, transpose_b)
+
+
+@lowers("_dot_lhs_grad")
+def _(g, a, b, *, transpose_a, transpose_b):
+    if len(a.shape) != 2 or len(b.shape) != 2:
+        raise Unsupported("dot of other than two matrices")
+    return _small(b, g, transpose_b, True) if transpose_a else _small(g, b, False, not transpose_b)
+
+
+@lowers("_dot_rhs_grad")
+def _(g, a, b, *, transpose_a, transpose_b):
+    if len(a.shape) != 2 or len(b.shape) != 2:
+        raise Unsupported("dot of other than two matrices")
+    return _small(g, a, True, transpose_a) if transpose_b else _small(a, g, not transpose_a, False)

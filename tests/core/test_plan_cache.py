@@ -1,0 +1,90 @@
+"""Machine code of plans is kept on disk, and nothing depends on whether it is."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from minigluon.core.plan import cache
+
+pytestmark = pytest.mark.skipif(not cache.available(), reason="llvmlite is not there")
+
+PROGRAM = textwrap.dedent("""
+    import warnings
+    import numpy as np
+    from minigluon import nd, sym
+    from minigluon.core.plan import cache
+    compiled = []
+    original = cache._compile
+    cache._compile = lambda *a: compiled.append(1) or original(*a)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for extra in range(2):
+            x = sym.Variable("x")
+            f = nd.CachedOp(sym.exp(x) * 2 + extra)
+            y = f(nd.array([0.0, 1.0, 2.0]))
+    print(len(compiled), len([w for w in caught if "cache" in str(w.message).lower()
+                              or "kept on disk" in str(w.message)]), y.asnumpy().tobytes().hex())
+""")
+
+
+def run(folder, program=PROGRAM):
+    environment = {**os.environ, "MINIGLUON_CACHE_DIR": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment
+    )
+    return done.stdout.split()
+
+
+@pytest.mark.slow
+def test_the_next_process_finds_what_was_compiled(tmp_path):
+    first, second = run(tmp_path), run(tmp_path)
+    assert first[:2] == ["2", "0"]
+    assert second[:2] == ["0", "0"]
+    assert first[2] == second[2]
+
+
+@pytest.mark.slow
+def test_a_spawned_child_finds_what_was_compiled(tmp_path):
+    program = PROGRAM.replace("compiled = []", "compiled = []", 1)
+    script = tmp_path / "program.py"
+    body = textwrap.indent(program, "    ")
+    script.write_text(
+        "import multiprocessing\n"
+        f"def work():\n{body}\n"
+        "if __name__ == '__main__':\n"
+        "    work()\n"
+        "    child = multiprocessing.get_context('spawn').Process(target=work)\n"
+        "    child.start()\n"
+        "    child.join()\n"
+    )
+    environment = {**os.environ, "MINIGLUON_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=True, env=environment
+    )
+    parent, child = [line.split() for line in done.stdout.splitlines()]
+    assert parent[0] == "2"
+    assert child[0] == "0"
+    assert parent[2] == child[2]
+
+
+@pytest.mark.slow
+def test_a_folder_that_cannot_be_used_costs_one_warning(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    usual, without = run(tmp_path / "cache"), run(blocked)
+    assert without[:2] == ["2", "1"]
+    assert without[2] == usual[2]
+
+
+@pytest.mark.slow
+def test_damaged_files_are_compiled_again(tmp_path):
+    first = run(tmp_path)
+    for file in tmp_path.glob("plan-*.o"):
+        file.write_bytes(file.read_bytes()[:-7] + b"damaged")
+    again = run(tmp_path)
+    assert again[:2] == ["2", "0"]
+    assert again[2] == first[2]
+    assert run(tmp_path)[0] == "0"

@@ -1,0 +1,155 @@
+"""The real MXNet in a child process, and the comparison of its answers with ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+
+import minigluon as mx
+from cases import function, several
+from minigluon import MXNetError, autograd, nd, storage
+from minigluon.core.invoke import wrap
+from minigluon.core.op import registry
+
+CHILD = Path(__file__).parents[1] / "oracle" / "child.py"
+
+#: how far results may be apart, by dtype: MXNet computes in another order, and with other libraries
+TOLERANCES = {"float16": 1e-2, "float32": 2e-5, "float64": 1e-6}
+
+
+def pack(array):
+    """An array as JSON can hold it."""
+    array = np.ascontiguousarray(array)
+    return [array.dtype.name, list(array.shape), array.tobytes().hex()]
+
+
+def unpack(packed):
+    """The array that `pack` was given."""
+    dtype, shape, text = packed
+    return np.frombuffer(bytes.fromhex(text), dtype).reshape(shape)
+
+
+class Oracle:
+    """A process of the python that ``MINIGLUON_ORACLE`` names; it answers until it is closed."""
+
+    def __init__(self, python):
+        self.python = python
+        self._start()
+
+    def _start(self):
+        environment = {**os.environ, "MXNET_STORAGE_FALLBACK_LOG_VERBOSE": "0"}
+        environment.pop("PYTHONPATH", None)
+        self.process = subprocess.Popen(
+            [self.python, str(CHILD)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=environment,
+        )
+
+    def ask(self, question):
+        """What MXNet gives for a question that `question` made; some make it crash."""
+        self.process.stdin.write(json.dumps(question) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if line:
+            return json.loads(line)
+        self.process.stdout.close()
+        self.process.wait(10)
+        self._start()
+        return {"error": ["crash", "MXNet ended its process"]}
+
+    def close(self):
+        """End the process."""
+        self.process.stdin.close()
+        self.process.wait(10)
+        self.process.stdout.close()
+
+
+def question(case, dtype, stypes=None, storages=None):
+    """A case as the oracle, or `ours`, answers it, on storages in place of its own arrays if given.
+
+    Head gradients follow from the outputs.
+    """
+    arrays = case.arrays(dtype)
+    if storages is not None:
+        arrays = [storage.densify(s) for s in storages]
+    op = registry[case.name]
+    call = case.call(dtype)
+    names = op.names_of_inputs(call.attrs, len(arrays))
+    asked = {
+        "name": case.name,
+        "inputs": [pack(x) for x in arrays],
+        "stypes": list(stypes or ["default"] * len(arrays)),
+        "attrs": case.attributes(dtype),
+        "wanted": case.wanted(),
+        "mutated": [k for k, n in enumerate(names) if n in op.mutates],
+        "training": case.entry.training,
+        "heads": [],
+    }
+    if asked["wanted"]:
+        outputs = several(_run(asked, _inputs(asked)))
+        numbers = np.random.default_rng(5)
+        heads = [numbers.uniform(0.5, 1.5, o.shape).astype(o.dtype) for o in outputs]
+        asked["heads"] = [pack(h) for h in heads]
+    return json.loads(json.dumps(asked))
+
+
+def _inputs(asked):
+    arrays = zip(asked["inputs"], asked["stypes"], strict=True)
+    return [wrap(storage.cast(unpack(x).copy(), s), mx.cpu()) for x, s in arrays]
+
+
+def _run(asked, inputs):
+    attrs = {k: tuple(v) if isinstance(v, list) else v for k, v in asked["attrs"].items()}
+    return function(nd, asked["name"])(*inputs, **attrs)
+
+
+def ours(asked):
+    """What we give for a question, in the form of the oracle's answers."""
+    try:
+        inputs = _inputs(asked)
+        for k in asked["wanted"]:
+            inputs[k].attach_grad()
+        with autograd.record(train_mode=asked["training"]):
+            outputs = several(_run(asked, inputs))
+    except MXNetError as error:
+        return {"error": [type(error).__name__, str(error)]}
+    result = {"outputs": [described(o) for o in outputs]}
+    result["states"] = [described(inputs[k]) for k in asked["mutated"]]
+    if asked["wanted"]:
+        try:
+            heads = [unpack(h) for h in asked["heads"]]
+            autograd.backward(outputs, [nd.array(h, dtype=h.dtype) for h in heads])
+            result["gradients"] = [described(inputs[k].grad) for k in asked["wanted"]]
+        except MXNetError as error:
+            result["no_gradient"] = [type(error).__name__, str(error)]
+    return result
+
+
+def described(x):
+    """The storage type and the values of an NDArray."""
+    return [x.stype, pack(x.asnumpy())]
+
+
+def compare(got, wanted, factor=1, values=True):
+    """Raise ``AssertionError`` where our answer is not MXNet's."""
+    for part in ("error", "no_gradient"):
+        assert (part in got) == (part in wanted), (part, got.get(part), wanted.get(part))
+    for part in ("outputs", "states", "gradients"):
+        if part not in wanted:
+            continue
+        assert len(got[part]) == len(wanted[part]), part
+        for k, (one, other) in enumerate(zip(got[part], wanted[part], strict=True)):
+            assert one[0] == other[0], f"{part} {k}: stored as {one[0]}, MXNet: {other[0]}"
+            left, right = unpack(one[1]), unpack(other[1])
+            assert left.dtype == right.dtype, f"{part} {k}: {left.dtype}, MXNet: {right.dtype}"
+            assert left.shape == right.shape, f"{part} {k}: {left.shape}, MXNet: {right.shape}"
+            if values:
+                tolerance = factor * TOLERANCES.get(left.dtype.name, 0)
+                np.testing.assert_allclose(left, right, tolerance, tolerance, err_msg=f"{part} {k}")
