@@ -1,1 +1,1 @@
-"""Measurements beside the real MXNet: ``MINIGLUON_ORACLE=/path/to/its/python python -m benchmarks``."""
+"""Speed beside the real MXNet: ``MINIGLUON_ORACLE=/its/python python -m benchmarks``."""

@@ -126,7 +126,8 @@ def report(figures: list[dict]) -> None:
         theirs = f"{figure['seconds']['mxnet'] * 1e6:.2f} us" if "ratio" in figure else "-"
         ratio = f"{figure['ratio']:.1f}x" if "ratio" in figure else "-"
         note = "" if figure["agree"] else "   RESULTS DIFFER"
-        print(f"{figure['name']:46} {ours:>12} {theirs:>12} {ratio:>8} {figure['wanted']:>7}x{note}")
+        wanted = f"{figure['wanted']}x"
+        print(f"{figure['name']:46} {ours:>12} {theirs:>12} {ratio:>8} {wanted:>8}{note}")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from workloads import WORKLOADS  # noqa: E402  (this file also runs where the project is not installed)
+from workloads import WORKLOADS  # (this file also runs where the project is not installed)
 
 MINIMUM_SECONDS = 0.2
 

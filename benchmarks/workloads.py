@@ -1,7 +1,7 @@
 """What is measured, written once in the MXNet API: ``mx`` is minigluon or the real MXNet.
 
-Each workload is a function of ``mx`` that returns ``(run, check)``: ``run(n)`` does the work n times
-and waits for it, ``check`` is a list of numbers that must be equal for every package.
+Each workload is a function of ``mx`` that returns ``(run, check)``: ``run(n)`` does the work n
+times and waits for it, ``check`` is a list of numbers that must be equal for every package.
 """
 
 from __future__ import annotations

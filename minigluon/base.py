@@ -26,6 +26,10 @@ class AttributeValueError(MXNetError, ValueError):
     """An operator attribute with a value outside what it accepts."""
 
 
+class ArgumentTypeError(MXNetError, TypeError, AssertionError):
+    """An argument of the wrong type; an AssertionError as well, as MXNet asserted such things."""
+
+
 class ArgumentError(MXNetError, ValueError, AssertionError):
     """An argument of the wrong value; an AssertionError as well, as MXNet asserted such things."""
 
@@ -41,7 +45,7 @@ class DeviceError(MXNetError):
 class NotImplementedForSymbol(MXNetError):
     """Something only arrays can do was asked of a symbol."""
 
-    def __init__(self, function, alias=None, *args):
+    def __init__(self, function: object, alias: str | None = None, *args: object):
         super().__init__()
         self.function = getattr(function, "__name__", str(function))
         self.alias = alias
@@ -54,7 +58,7 @@ class NotImplementedForSymbol(MXNetError):
 class NotSupportedForSparseNDArray(MXNetError):
     """Something only dense arrays can do was asked of a csr or row_sparse array."""
 
-    def __init__(self, function, alias=None, *args):
+    def __init__(self, function: object, alias: str | None = None, *args: object):
         super().__init__()
         self.function = getattr(function, "__name__", str(function))
         self.alias = alias
@@ -64,7 +68,7 @@ class NotSupportedForSparseNDArray(MXNetError):
         return f"{_called(self)} is not supported for SparseNDArray and only available in NDArray."
 
 
-def _called(error) -> str:
+def _called(error: NotImplementedForSymbol | NotSupportedForSparseNDArray) -> str:
     """``Function reshape with arguments (<class 'tuple'>)``: what was called, in MXNet's words."""
     text = f"Function {error.function}"
     if error.alias:
@@ -78,9 +82,23 @@ class StorageFallbackWarning(UserWarning):
     """A sparse input was made dense because the operator has no kernel for its storage."""
 
 
-string_types = (str,)
-numeric_types = (float, int)
-integer_types = (int,)
+def four_lines(what: str, received: object, expected: str, fix: str) -> str:
+    """A message as every error has it: what is wrong, what came, what was expected, what to do.
+
+    Examples
+    --------
+    >>> print(four_lines("save: no name.", "fname=3", "a path", "pass a path"))
+    save: no name.
+      received  fname=3
+      expected  a path
+      fix       pass a path
+    """
+    return f"{what}\n  received  {received}\n  expected  {expected}\n  fix       {fix}"
+
+
+string_types: tuple[type, ...] = (str,)
+numeric_types: tuple[type, ...] = (float, int)
+integer_types: tuple[type, ...] = (int,)
 
 
 def _with_numpy_scalars() -> None:

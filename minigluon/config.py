@@ -51,7 +51,8 @@ SETTINGS: dict[str, Setting] = {
     ),
     "MINIGLUON_NUM_THREADS": Setting(int, 0, "how many threads kernels may use; 0 decides by size"),
     "MINIGLUON_FUSE": Setting(
-        _one_of("auto", "always", "never"), "auto",
+        _one_of("auto", "always", "never"),
+        "auto",
         "auto compiles plans of hybridised blocks and large executors; always; never",
     ),
     "MINIGLUON_CACHE_DIR": Setting(str, "", "folder for compiled kernels; empty is the user's own"),

@@ -129,7 +129,7 @@ def _from_text(ctx: object) -> Context:
 
 
 def cpu(device_id: int = 0) -> Context:
-    """A CPU context. All CPU contexts share the machine's memory; the number only tells them apart."""
+    """A CPU context. All share the machine's memory; the number only tells them apart."""
     return Context("cpu", device_id)
 
 

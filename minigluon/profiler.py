@@ -2,7 +2,8 @@
 
 While it runs, every kernel that this thread calls is timed: those of operators, those of hybridised
 and bound graphs (one entry for a whole graph) and those of gradients. It costs nothing when it is
-off. Times are wall-clock, as everything has run when a call returns.
+off. Times are wall-clock, as everything has run when a call returns. A hybridised block that is one
+piece of machine code is not seen; with ``MINIGLUON_FUSE=never`` its kernels are.
 """
 
 from __future__ import annotations

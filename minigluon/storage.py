@@ -6,7 +6,7 @@ to once made, so storages may share them; values may be written in place by who 
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from .base import StorageError
 Shape: TypeAlias = tuple[int, ...]
 
 
+@final
 class Csr:
-    """Compressed sparse rows: row ``i`` has ``values[indptr[i]:indptr[i+1]]`` at ``indices[...]``."""
+    """Compressed sparse rows: row ``i`` is ``values[indptr[i]:indptr[i+1]]`` at ``indices[...]``."""
 
     __slots__ = ("indices", "indptr", "shape", "values")
     stype = "csr"
@@ -42,8 +43,9 @@ class Csr:
         self.values, self.indices, self.indptr = other.values, other.indices, other.indptr
 
 
+@final
 class RowSparse:
-    """Some rows of an array: ``values[k]`` is row ``indices[k]``; indices ascend, others are zero."""
+    """Some rows of an array: ``values[k]`` is row ``indices[k]``, ascending; others are zero."""
 
     __slots__ = ("indices", "shape", "values")
     stype = "row_sparse"
@@ -136,7 +138,7 @@ def cast(x: Storage, stype: str) -> Storage:
         return x
     if stype == "default":
         return densify(x)
-    if have == "default":
+    if type(x) is np.ndarray:
         if stype == "csr" and x.ndim == 2:
             return to_csr(x)
         if stype == "row_sparse" and x.ndim > 0:

@@ -15,8 +15,8 @@ LAYERS = [
     "core",
     "ops",
     "ndarray symbol autograd",
-    "random executor engine profiler runtime util libinfo recordio image io kvstore registry log error "
-    "optimizer metric initializer lr_scheduler operator",
+    "random executor engine profiler runtime util libinfo recordio image io kvstore registry log "
+    "error optimizer metric initializer lr_scheduler operator",
     "gluon module model rnn callback monitor visualization contrib executor_manager",
     "__init__ __main__ _alias _catalogue _shim test_utils",
 ]

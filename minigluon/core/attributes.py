@@ -19,6 +19,7 @@ Count = int
 Share = float
 DType = object
 Text = str
+Floats = tuple[float, ...]
 
 
 class AttributeType:
@@ -163,14 +164,14 @@ def attribute_type(annotation: str) -> AttributeType:
         assert get_origin(literal) is Literal
         words = get_args(literal)
 
-        def parse(value: Any) -> str:
+        def parse_word(value: Any) -> str:
             if value in words:
                 return str(value)
             raise ValueError("not one of the words")
 
         return AttributeType(
             "valid values are: {" + ", ".join(f"'{w}'" for w in sorted(words)) + "}",
-            parse,
+            parse_word,
             optional,
         )
     description, parse = _PLAIN[base]

@@ -123,7 +123,7 @@ class Call:
         if function is self.op.dense and self.op.preparer is not None:
             prepared: Callable[..., Any] = self.op.preparer(**self.attrs)
             return prepared
-        function = getattr(function, "entry", function)
+        function: Callable[..., Any] = getattr(function, "entry", function)
         wants = self.op.injects if function is self.op.dense else _injections(function)
         dynamic = [n for n in wants if n != "out"]
         if not dynamic:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..attribute import current as current_scope
-from ..base import attribute_to_string
+from ..base import ArgumentTypeError, attribute_to_string
 from ..name import current as current_names
 from .call import Call, intern
-from .explain import ArgumentTypeError, missing_attribute, unknown_attribute
+from .explain import missing_attribute, unknown_attribute
 from .graph import Entry, Node
 from .op import REQUIRED, Op
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import storage
 from ..base import (
     ArgumentError,
+    ArgumentTypeError,
     AttributeValueError,
     DTypeError,
     IndexOutOfRange,
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
     from .call import Call
     from .graph import Node
     from .op import Op
-
-
-class ArgumentTypeError(MXNetError, TypeError, AssertionError):
-    """Something that is not an array (or not a symbol) where an operator takes one."""
 
 
 def describe(name: str, data: Any) -> str:

@@ -10,26 +10,14 @@ import numpy as np
 
 from ..base import MXNetError
 from .call import Call
-from .explain import not_differentiable
+from .explain import in_node, not_differentiable
 from .graph import Entry, Node, by_age, substitute, topological, variable
 from .invoke import invoke, wrap
 from .op import Op, registry
 from .plan.emit import emit
+from .plan.fuse import Like
 from .state import state
 from .trace import Expr, F
-
-
-class Like:
-    """Stands for an array of which only shape and dtype are read."""
-
-    __slots__ = ("dtype", "shape")
-
-    def __init__(self, shape: tuple[int, ...], dtype: Any):
-        self.shape, self.dtype = shape, dtype
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
 
 
 class Gradient:
@@ -38,10 +26,11 @@ class Gradient:
     ``results[i]`` is the entry of the gradient of input ``i``, or None where there is none.
     """
 
-    __slots__ = ("call", "heads", "inputs", "keep", "kept", "needed", "outputs", "results")
+    __slots__ = ("call", "heads", "inputs", "keep", "kept", "outputs", "refused", "results")
 
     def __init__(self, call: Call, count: int):
         self.call = call
+        self.refused = call.op.grad_rule is None  # an error where a gradient arrives, not before
         self.inputs = [variable(f"x{k}") for k in range(count)]
         self.outputs = [variable(f"y{k}") for k in range(call.outputs)]
         self.heads = [variable(f"g{k}") for k in range(call.outputs)]
@@ -54,9 +43,7 @@ class Gradient:
 
     def _trace(self) -> list[Entry | None]:
         rule = self.call.op.grad_rule
-        if rule is None:
-            raise not_differentiable(self.call)
-        if rule == "zero":
+        if rule is None or rule == "zero":
             return [None] * len(self.inputs)
         g, out = self.heads, self.outputs
         single = self.call.outputs == 1
@@ -97,10 +84,16 @@ class Gradient:
 
     def pullback(self, wanted: tuple[bool, ...], types: tuple[type, ...]) -> Any:
         """A function of output gradients and kept values giving the wanted inputs' gradients."""
+        if self.refused:
+            return self.refuse
         results = [r if w else None for r, w in zip(self.results, wanted, strict=True)]
         arguments = self.heads + self.kept
         name = f"{self.call.op.name}_pullback"
         return emit(name, arguments, results, types, fresh=0).run
+
+    def refuse(self, *arguments: Any) -> Any:
+        """Raise ``MXNetError``: the operator has no gradient."""
+        raise not_differentiable(self.call)
 
 
 def _reads(
@@ -123,7 +116,7 @@ def _reads(
 
 def trace(call: Call, count: int) -> Gradient:
     """The Call's gradient, traced on first use."""
-    gradient = call.gradient
+    gradient: Gradient | None = call.gradient
     if gradient is None or len(gradient.inputs) != count:
         gradient = call.gradient = Gradient(call, count)
     return gradient
@@ -162,6 +155,8 @@ def symbolic(
         if all(g is None for g in incoming):
             continue
         gradient = node.call.op.gradient_of(node.call, len(node.inputs))
+        if gradient.refused:
+            raise in_node(node, not_differentiable(node.call))
         replace: dict[Entry, Entry] = {}
         for k, g in enumerate(incoming):
             replace[gradient.heads[k]] = g or (Node(zeros, ((node, k),), "zeros"), 0)
@@ -321,6 +316,8 @@ ZERO = np.zeros((), np.float32)
 def pull_recorded(call: Call, node: Node, incoming: list[Any], wanted: tuple[bool, ...]) -> Any:
     """Like `pull`, on arrays and through `invoke`, so that the backward pass is itself recorded."""
     gradient = trace(call, len(node.inputs))
+    if gradient.refused:
+        gradient.refuse()
     values: dict[Entry, Any] = {}
     for entry, x in zip(gradient.kept, node.values, strict=True):
         values[entry] = wrap(x, None) if type(x) is not Like else x
@@ -338,7 +335,7 @@ def pull_recorded(call: Call, node: Node, incoming: list[Any], wanted: tuple[boo
     for inner in topological(results):
         if inner.call is None:
             continue
-        inputs = [values[e] for e in inner.inputs]
+        inputs = [values[e] for e in inner.inputs if e is not None]
         inputs = [_realise(x) if type(x) is Like else x for x in inputs]
         got = invoke(inner.call, inputs)
         for k, x in enumerate(got if isinstance(got, list) else [got]):

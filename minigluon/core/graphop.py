@@ -161,6 +161,8 @@ class GraphOp(Op):
 class _GraphGradient:
     """What `core.grad.Gradient` is for operators with a rule, for a graph."""
 
+    refused = False
+
     def __init__(self, op: GraphOp):
         self.inputs = [variable(f"x{k}") for k in range(len(op.arguments))]
         self.outputs = [variable(f"y{k}") for k in range(op.outputs)]

@@ -55,7 +55,7 @@ def invoke(call: Call, inputs: Any, out: Any = None) -> Any:
     recorded = record(call, inputs, types, data, result) if state.recording else None
     ctx = inputs[0]._ctx if inputs else None
     if type(result) is ndarray and result.shape:
-        array = new(wrappers[ndarray])
+        array: Any = new(wrappers[ndarray])
         array._data = result
         array._entry = None if recorded is None else (recorded, 0)
         array._ctx = ctx
@@ -79,7 +79,7 @@ def wrap(data: Any, ctx: Any, entry: Any = None) -> Any:
     if cls is None:  # a numpy scalar, as ufuncs give for 0-d inputs
         data = np.asarray(data)
         cls = wrappers[ndarray]
-    array = new(cls)
+    array: Any = new(cls)
     array._data = data if data.shape else data.reshape(1)
     array._entry = entry
     array._ctx = ctx
@@ -156,7 +156,7 @@ def store(array: Any, value: Any) -> None:
     if type(held) is np.ndarray:
         held[...] = storage.densify(value)
         return
-    fitting = storage.cast(value, storage.STYPES[type(held)])
+    fitting: Any = storage.cast(value, storage.STYPES[type(held)])
     values = fitting.values
     if values.dtype != held.dtype:
         fitting = fitting.with_values(values.astype(held.dtype))

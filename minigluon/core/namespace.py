@@ -80,13 +80,6 @@ def operator_namespace(
     return __getattr__, __dir__
 
 
-def _parameters(op: Op, default: Callable[[Any], str]) -> list[str]:
-    attrs = [f"{n}={default(d)}" for n, (_, d) in op.attributes.items()]
-    if op.variadic:
-        return [*[f"{n}=None" for n in ()], f"*{op.variadic}", *attrs]
-    return [*[f"{n}=None" for n in op.inputs], *attrs]
-
-
 def _key(op: Op) -> str:
     """The tuple of attribute values; zeros of numbers as text, for 0.0, -0.0 and False are equal."""
     parts = []
@@ -100,7 +93,7 @@ def make_nd(op: Op, name: str) -> Callable[..., Any]:
     """The ``nd`` function of an operator: reads its Call from the table and invokes it."""
     environment: dict[str, Any] = {
         "op": op, "calls": op.calls, "intern": intern, "invoke": invoke, "create": create,
-        "refuse": _refuse_unknown, "trim": trim, "REQUIRED": REQUIRED, "gather": _gather,
+        "refuse": _refuse_unknown, "trim": trim, "present": present, "REQUIRED": REQUIRED, "gather": _gather,
     }  # fmt: skip
     for attribute, (_, default) in op.attributes.items():
         environment[f"default_{attribute}"] = default
@@ -112,7 +105,9 @@ def make_nd(op: Op, name: str) -> Callable[..., Any]:
     else:
         parameters = [*[f"{n}=None" for n in op.inputs], *attrs]
         inputs = "(" + "".join(n + ", " for n in op.inputs) + ")"
-        if op.optional or op.input_rule is not None:
+        if op.input_rule is not None:
+            inputs = f"present({inputs})"
+        elif op.optional:
             inputs = f"trim({inputs})"
     lines = []
     if op.attributes:
@@ -178,6 +173,11 @@ def trim(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     while n and inputs[n - 1] is None:
         n -= 1
     return inputs[:n]
+
+
+def present(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The inputs that are given, of an operator whose attributes say which these are."""
+    return tuple([x for x in inputs if x is not None])
 
 
 def _gather(arrays: tuple[Any, ...], extra: dict[str, Any], name: str) -> tuple[Any, ...]:

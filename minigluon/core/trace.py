@@ -48,7 +48,7 @@ class Expr:
         return _binary("broadcast_power", "_power_scalar", self, other)
 
     def __neg__(self) -> Expr:
-        return apply(registry["negative"].call(), (self,))
+        return _single(registry["negative"].call(), (self,))
 
     def __gt__(self, other: Any) -> Expr:
         return _binary("broadcast_greater", "_greater_scalar", self, other)
@@ -65,13 +65,22 @@ class Expr:
 
 def _binary(arrays: str, scalar: str, left: Expr, right: Any) -> Expr:
     if isinstance(right, Expr):
-        return apply(registry[arrays].call(), (left, right))
-    return apply(registry[scalar].call(scalar=right), (left,))
+        return _single(registry[arrays].call(), (left, right))
+    return _single(registry[scalar].call(scalar=right), (left,))
+
+
+def _single(call: Call, inputs: tuple[Expr, ...]) -> Expr:
+    """The only output of a Call on expressions."""
+    return Expr((_node(call, inputs), 0))
+
+
+def _node(call: Call, inputs: tuple[Expr, ...]) -> Node:
+    return Node(call, tuple([x.entry for x in inputs]), call.op.name.lower().lstrip("_"))
 
 
 def apply(call: Call, inputs: tuple[Expr, ...]) -> Any:
     """The outputs of a Call on expressions: one, or a tuple."""
-    node = Node(call, tuple([x.entry for x in inputs]), call.op.name.lower().lstrip("_"))
+    node = _node(call, inputs)
     if call.outputs == 1:
         return Expr((node, 0))
     return tuple([Expr((node, k)) for k in range(call.outputs)])

@@ -43,7 +43,8 @@ class WatchedGraph:
             results = run_node(node, inputs)
             self._values.update({(node, k): r for k, r in enumerate(results)})
             assert node.call is not None
-            for name, result in zip(_outputs_of(node), results[: node.call.visible], strict=False):
+            shown = node.call.outputs - node.call.op.unsaved
+            for name, result in zip(_outputs_of(node), results[:shown], strict=False):
                 self._show(name, result)
         return tuple([self._values[e] for e in self._heads])
 

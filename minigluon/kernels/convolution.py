@@ -22,7 +22,7 @@ FEWEST_COLUMNS = 192
 
 
 class Window(NamedTuple):
-    """How a kernel moves over the spatial axes: a tuple for each property, a number for each axis."""
+    """How a kernel moves over the spatial axes: for each property a number for each axis."""
 
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
@@ -47,7 +47,7 @@ class Window(NamedTuple):
         return set(self.kernel) == {1} and set(self.stride) == {1} and set(self.pad) == {0}
 
     def slices(self, offset: tuple[int, ...], first: int, places: tuple[int, ...]) -> Any:
-        """The padded elements at one offset within the windows at ``places``, from a first row on."""
+        """Padded elements at an offset within the windows at ``places``, from a first row on."""
         starts = [o * d for o, d in zip(offset, self.dilate, strict=True)]
         starts[0] += first * self.stride[0]
         return tuple(
@@ -300,7 +300,9 @@ def im2col(data: Any, window: Window) -> Any:
     """The windows of each sample as the columns of a matrix, ``(samples, depth, places)``."""
     places = window.positions(data.shape[2:])
     whole = slice(0, data.shape[0])
-    view = _windows(_Padded(data, window.pad).block(whole), window, Block(whole, slice(0), places))
+    view = _windows(
+        _Padded(data, window.pad).block(whole), window, Block(whole, slice(0, places[0]), places)
+    )
     moved = view.transpose(view.ndim - 1, *range(view.ndim - 1))
     return np.ascontiguousarray(moved).reshape(
         data.shape[0], data.shape[1] * prod(window.kernel), prod(places)

@@ -1,6 +1,6 @@
-"""Pooling over windows: sums along one axis after the other, and maxima with the place they came from.
+"""Pooling over windows: sums along one axis after the other, maxima with where they came from.
 
-Arrays are ``(samples, channels, *spatial)``. Padding never wins a maximum and counts as zero in a sum.
+Arrays are ``(samples, channels, *spatial)``. Padding never is the largest and is zero in a sum.
 """
 
 from __future__ import annotations
@@ -101,14 +101,13 @@ def largest(data: Any, pool: Pool) -> tuple[Any, Any]:
     """
     shape = (*data.shape[:2], *pool.places)
     winner = np.empty(shape, winner_dtype(pool.kernel))
+    best = np.full(shape, _lowest(data.dtype))
     if _compiled(data, pool):
-        best = np.empty(shape, data.dtype)
         _largest(
             np.ascontiguousarray(data).reshape(-1, *data.shape[2:]),
             best.reshape(-1, *pool.places), winner.reshape(-1, *pool.places), *_sizes(pool),
         )  # fmt: skip
         return best, winner
-    best = np.full(shape, _lowest(data.dtype))
     winner[...] = 0
     found = np.zeros(shape, bool)
     for number, offset in enumerate(product(*map(range, pool.kernel))):
@@ -141,29 +140,26 @@ def _sizes(pool: Pool) -> tuple[int, ...]:
 
 @jit
 def _largest(data, best, winner, kernel_y, kernel_x, stride_y, stride_x, pad_y, pad_x):
-    """Maxima of windows of (planes, height, width), row by row, one offset after the other."""
+    """Maxima of windows of (planes, height, width); ``best`` comes full of the lowest number."""
     height, width = data.shape[1], data.shape[2]
-    places = best.shape[2]
     for plane in range(data.shape[0]):
         for y in range(best.shape[1]):
-            row = best[plane, y]
-            places_won = winner[plane, y]
-            for x in range(places):
-                begin = x * stride_x - pad_x
+            top = y * stride_y - pad_y
+            low, high = max(top, 0), min(top + kernel_y, height)
+            for x in range(best.shape[2]):
+                left = x * stride_x - pad_x
                 found = False
-                value = row[x]
+                value = best[plane, y, x]
                 number = 0
-                for i in range(
-                    max(y * stride_y - pad_y, 0), min(y * stride_y - pad_y + kernel_y, height)
-                ):
-                    for j in range(max(begin, 0), min(begin + kernel_x, width)):
+                for i in range(low, high):
+                    for j in range(max(left, 0), min(left + kernel_x, width)):
                         candidate = data[plane, i, j]
                         if not found or candidate > value or value != value:
                             value = candidate
-                            number = (i - y * stride_y + pad_y) * kernel_x + j - begin
+                            number = (i - top) * kernel_x + j - left
                             found = True
-                row[x] = value
-                places_won[x] = number
+                best[plane, y, x] = value
+                winner[plane, y, x] = number
 
 
 def _winners(winner: Any, pool: Pool, spatial: tuple[int, ...]) -> Any:
@@ -221,7 +217,7 @@ def pick_largest(data: Any, winner: Any, pool: Pool) -> Any:
 
 
 def grid_bounds(size: int, parts: int) -> tuple[Any, Any]:
-    """Where the parts of an axis begin and end: ``floor(k * size / parts)`` to the ceiling of the next."""
+    """Where the parts of an axis begin and end; they may overlap."""
     k = np.arange(parts)
     return k * size // parts, -((-(k + 1) * size) // parts)
 

@@ -283,7 +283,9 @@ def log1p(x: Value) -> Value:
     total = x + 1.0
     lost = select(absolute(x).compare("olt", 1e8), (x - (total - 1.0)) / total, 0.0)
     result = log(total) + lost
-    return select(absolute(x).compare("olt", 1e-7), x, select(total.compare("oeq", 0), log(total), result))
+    return select(
+        absolute(x).compare("olt", 1e-7), x, select(total.compare("oeq", 0), log(total), result)
+    )
 
 
 def tanh(x: Value) -> Value:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import ArgumentError, ArgumentTypeError, four_lines
 from ..core.invoke import invoke
 from ..core.op import registry
 from .ndarray import NDArray, wrap_dense
@@ -20,8 +21,13 @@ def flatten(value: Any, what: str) -> tuple[list[NDArray], Form]:
     if isinstance(value, NDArray):
         return [value], None
     if not isinstance(value, list | tuple):
-        raise AssertionError(
-            f"{what} must be (nested) list of NDArray, but got {value!s:.60} of type {type(value)}"
+        raise ArgumentTypeError(
+            four_lines(
+                f"{what} must be (nested) list of NDArray",
+                f"{value!s:.60} of type {type(value).__name__}",
+                "an NDArray, or nested lists of them",
+                "wrap numbers: mx.nd.array(...)",
+            )
         )
     leaves: list[NDArray] = []
     forms = []
@@ -54,7 +60,7 @@ def foreach(body: Callable[..., Any], data: Any, init_states: Any) -> tuple[Any,
     started, _ = flatten(init_states, "foreach states")
     lengths = {len(x) for x in sources}
     if len(lengths) != 1 or 0 in lengths:
-        raise ValueError(
+        raise ArgumentError(
             "foreach: data needs one length of at least 1 along the first axis.\n"
             f"  received  shapes {', '.join(str(x.shape) for x in sources) or 'none'}\n"
             "  expected  arrays of equal length\n  fix       cut or pad them to one length"
@@ -68,7 +74,7 @@ def foreach(body: Callable[..., Any], data: Any, init_states: Any) -> tuple[Any,
         leaves, form = flatten(outputs, "foreach output")
         given, _ = flatten(states, "foreach states")
         if len(given) != len(started):
-            raise ValueError(
+            raise ArgumentError(
                 "foreach: body returned another number of states than it was given.\n"
                 f"  received  {len(given)} states in step {k}\n  expected  {len(started)}\n"
                 "  fix       return every state, changed or not"
@@ -92,7 +98,14 @@ def while_loop(
     single = isinstance(loop_vars, NDArray)
     variables = [loop_vars] if single else list(loop_vars)
     if not variables:
-        raise ValueError("loop_vars should contain at least one element")
+        raise ArgumentError(
+            four_lines(
+                "loop_vars should contain at least one element",
+                f"loop_vars={loop_vars!r:.60}",
+                "one or more arrays",
+                "pass the array that the condition looks at",
+            )
+        )
     steps: list[list[NDArray]] = []
     form: Form = []
     while len(steps) < limit and _holds(cond(*variables), "while_loop: cond"):
@@ -100,7 +113,7 @@ def while_loop(
         leaves, form = flatten([] if outputs is None else outputs, "while_loop output")
         changed = [after] if isinstance(after, NDArray) else list(after)
         if len(changed) != len(variables):
-            raise ValueError(
+            raise ArgumentError(
                 "The length of loop_vars should be consistent during the loop\n"
                 f"  received  {len(changed)} from func\n  expected  {len(variables)}\n"
                 "  fix       return every loop variable, changed or not"
@@ -162,7 +175,7 @@ def rand_zipfian(
 def _pair(result: Any, who: str) -> tuple[Any, Any]:
     if isinstance(result, list | tuple) and len(result) == 2:
         return result[0], result[1]
-    raise ValueError(
+    raise ArgumentError(
         f"{who} has to return two things.\n  received  {type(result).__name__}\n"
         "  expected  (outputs, states)\n  fix       return a pair; [] for no outputs or states"
     )
@@ -173,7 +186,7 @@ def _holds(value: Any, who: str) -> bool:
         return bool(value.asscalar())
     if isinstance(value, bool | int | float | np.generic):
         return bool(value)
-    raise ValueError(
+    raise ArgumentError(
         f"{who} has to give one truth value.\n  received  {type(value).__name__}\n"
         "  expected  an array of one element, or a bool\n  fix       combine the conditions"
     )
@@ -181,11 +194,25 @@ def _holds(value: Any, who: str) -> bool:
 
 def _limit(max_iterations: Any) -> int:
     if max_iterations is None:
-        raise ValueError("max_iterations should be specified")
+        raise ArgumentError(
+            four_lines(
+                "max_iterations should be specified",
+                "max_iterations=None",
+                "how many steps there are at most",
+                "pass max_iterations=...",
+            )
+        )
     try:
         return int(max_iterations)
     except (TypeError, ValueError) as error:
-        raise ValueError("Cannot convert max_iteration to python int") from error
+        raise ArgumentError(
+            four_lines(
+                "Cannot convert max_iteration to python int",
+                f"max_iterations={max_iterations!r:.60}",
+                "a whole number",
+                "pass one",
+            )
+        ) from error
 
 
 def _stack(arrays: Any) -> NDArray:

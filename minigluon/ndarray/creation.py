@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from .. import storage
-from ..base import AttributeValueError, ShapeError
+from ..base import (
+    ArgumentError,
+    ArgumentTypeError,
+    AttributeValueError,
+    MXNetError,
+    ShapeError,
+    four_lines,
+)
 from ..context import Context, usable
 from ..core.invoke import invoke, store, wrap
 from ..core.op import registry
@@ -61,8 +68,8 @@ def _real(values: np.ndarray) -> np.ndarray:
     return values.real if values.dtype.kind == "c" else values
 
 
-def _not_array_like(source: Any) -> TypeError:
-    return TypeError(
+def _not_array_like(source: Any) -> ArgumentTypeError:
+    return ArgumentTypeError(
         "source_array must be array like object\n"
         f"  received  {source!r:.60} of type {type(source)}\n"
         "  expected  a number, nested lists of equal lengths, a numpy array or an NDArray\n"
@@ -234,13 +241,28 @@ def _refuse_keywords(function: str, kwargs: dict[str, Any]) -> None:
 def concatenate(arrays: list[NDArray], axis: int = 0, always_copy: bool = True) -> NDArray:
     """Arrays joined along an axis; a single one is returned as it is if ``always_copy=False``."""
     if not isinstance(arrays, list | tuple) or not arrays:
-        raise AssertionError("concatenate takes a list of one or more NDArrays")
+        raise ArgumentTypeError(
+            four_lines(
+                "concatenate: nothing to join.",
+                f"{arrays!r:.80}",
+                "a list of one or more NDArrays",
+                "pass such a list",
+            )
+        )
     first = arrays[0]
     if len(arrays) == 1 and not always_copy:
         return first
     for other in arrays:
         if other.ndim != first.ndim or other.dtype is not first.dtype:
-            raise AssertionError("the arrays of concatenate need equal dtypes and dimensions")
+            shown = ", ".join(f"{x.shape} {x.dtype.__name__}" for x in arrays)
+            raise ArgumentError(
+                four_lines(
+                    "concatenate: the arrays do not go together.",
+                    shown,
+                    "equal dtypes, and equal numbers of dimensions",
+                    "convert with astype, or reshape",
+                )
+            )
     return invoke(registry["Concat"].call(dim=axis), tuple(arrays))
 
 
@@ -249,11 +271,23 @@ def moveaxis(tensor: NDArray, source: Any, destination: Any) -> NDArray:
     moved = _axes(source, tensor.ndim, "Source")
     places = _axes(destination, tensor.ndim, "Destination")
     if len(moved) != len(places):
-        raise ValueError(
-            "`source` and `destination` arguments must have the same number of elements"
+        raise ArgumentError(
+            four_lines(
+                "`source` and `destination` arguments must have the same number of elements",
+                f"source={source}, destination={destination}",
+                "a place for each axis that moves",
+                "make them equally long",
+            )
         )
     if len(set(moved)) < len(moved) or len(set(places)) < len(places):
-        raise ValueError("repeated axis")
+        raise ArgumentError(
+            four_lines(
+                "moveaxis: repeated axis.",
+                f"source={source}, destination={destination}",
+                "each axis once",
+                "name an axis once",
+            )
+        )
     order = [axis for axis in range(tensor.ndim) if axis not in moved]
     for place, axis in sorted(zip(places, moved, strict=True)):
         order.insert(place, axis)
@@ -264,7 +298,14 @@ def _axes(axes: Any, ndim: int, what: str) -> list[int]:
     listed = [axes] if isinstance(axes, int | np.integer) else list(axes)
     for axis in listed:
         if not -ndim <= axis < ndim:
-            raise ValueError(f"{what} should verify 0 <= axis < tensor.ndim. Got {axis}")
+            raise ArgumentError(
+                four_lines(
+                    f"{what} should verify 0 <= axis < tensor.ndim. Got {axis}",
+                    f"axis {axis} of an array of {ndim} dimensions",
+                    f"axes from {-ndim} to {ndim - 1}",
+                    "choose such an axis",
+                )
+            )
     return [int(axis) % ndim for axis in listed]
 
 
@@ -280,11 +321,25 @@ def split_v2(
     if isinstance(indices_or_sections, int | np.integer):
         sections = int(indices_or_sections)
         if sections < 1 or ary.shape[axis] % sections:
-            raise ValueError("array split does not result in an equal division")
+            raise ArgumentError(
+                four_lines(
+                    "array split does not result in an equal division",
+                    f"{indices_or_sections} parts of {ary.shape} along axis {axis}",
+                    "a number that divides the length of the axis",
+                    "choose another number, or give the places to cut at",
+                )
+            )
     elif isinstance(indices_or_sections, tuple | list):
         indices = (0, *map(int, indices_or_sections))
     else:
-        raise ValueError("indices_or_sections must either int or tuple of ints")
+        raise ArgumentError(
+            four_lines(
+                "indices_or_sections must either int or tuple of ints",
+                f"{indices_or_sections!r:.60}",
+                "a number of parts, or the places to cut at",
+                "pass one of these",
+            )
+        )
     call = registry["_split_v2"].call(
         indices=indices, axis=axis, squeeze_axis=squeeze_axis, sections=sections
     )
@@ -312,7 +367,14 @@ def histogram(a: NDArray, bins: Any = 10, range: Any = None) -> tuple[NDArray, N
         counts = np.histogram(values.astype(np.float64), edges.astype(np.float64))[0]
         return wrap_dense(counts.astype(np.int64), a._ctx), wrap_dense(edges.copy(), a._ctx)
     if not isinstance(bins, int | np.integer):
-        raise ValueError("bins argument should be either an integer or an NDArray")
+        raise ArgumentError(
+            four_lines(
+                "bins argument should be either an integer or an NDArray",
+                f"bins={bins!r:.60}",
+                "a number of bins, or their edges as an NDArray",
+                "pass one of these",
+            )
+        )
     if bins < 1:
         raise _bad_bins(f"bins={bins}", "a number of bins of at least 1")
     if range is not None and range[0] > range[1]:
@@ -340,11 +402,25 @@ def from_numpy(ndarray: np.ndarray, zero_copy: bool = True, array_cls: type = ND
     ``ValueError`` for arrays that are not contiguous, and for dtypes that arrays do not have.
     """
     if ndarray.dtype not in FLAGS:
-        raise ValueError(f"{ndarray.dtype} is not supported.")
+        raise ArgumentError(
+            four_lines(
+                f"{ndarray.dtype} is not supported.",
+                f"an array of {ndarray.dtype}",
+                "numbers of a type that MXNet has",
+                "convert it with astype first",
+            )
+        )
     if not zero_copy:
         return array(ndarray, dtype=ndarray.dtype)
     if not isinstance(ndarray, np.ndarray) or not ndarray.flags.c_contiguous:
-        raise ValueError("Only c-contiguous arrays are supported for zero-copy")
+        raise ArgumentError(
+            four_lines(
+                "Only c-contiguous arrays are supported for zero-copy",
+                f"{type(ndarray).__name__} that is not laid out so",
+                "a numpy array in C order",
+                "pass zero_copy=False, or np.ascontiguousarray(x)",
+            )
+        )
     shared = ndarray.view() if ndarray.flags.writeable else ndarray.copy()
     ndarray.flags.writeable = False
     return wrap_dense(shared, usable(None))
@@ -374,8 +450,13 @@ def from_dlpack(dlpack: Any) -> NDArray:
     try:
         shared = np.from_dlpack(holder)
     except (ValueError, TypeError, BufferError) as error:
-        raise AssertionError(
-            "Invalid DLPack Tensor. DLTensor capsules can be consumed only once."
+        raise ArgumentError(
+            four_lines(
+                "Invalid DLPack Tensor. DLTensor capsules can be consumed only once.",
+                f"{dlpack!r:.60}",
+                "a fresh capsule, or an object with __dlpack__",
+                "make a new capsule",
+            )
         ) from error
     if not shared.flags.writeable:
         shared = _writable(shared)
@@ -420,32 +501,52 @@ def save(fname: str, data: Any) -> None:
     Sparse arrays are stored compressed. The file is replaced as a whole or not at all.
     """
     if not isinstance(fname, str | os.PathLike):
-        raise TypeError(f"fname required to be a string, not {type(fname)}")
+        raise _not_a_path("save", fname)
     if isinstance(data, NDArray):
         data = [data]
     if isinstance(data, dict):
         if any(not isinstance(k, str) or not isinstance(v, NDArray) for k, v in data.items()):
-            raise TypeError("save only accept dict str->NDArray or list of NDArray")
+            raise _not_savable(data)
         content: Any = {name: value._data for name, value in data.items()}
     elif isinstance(data, list | tuple):
         if any(not isinstance(v, NDArray) for v in data):
-            raise TypeError("save only accept dict str->NDArray or list of NDArray")
+            raise _not_savable(data)
         content = [value._data for value in data]
     else:
-        raise _NotSavable(
-            "data needs to either be a NDArray, dict of str, NDArray pairs or a list of NDarrays."
-        )
+        raise _not_savable(data)
     serialize.write_file(fname, serialize.dumps(content, state.np_shape))
 
 
-class _NotSavable(TypeError, ValueError):
+class NotSavable(MXNetError, TypeError, ValueError):
     """Something that is no array where one is saved; MXNet raises either of the two."""
+
+
+def _not_savable(data: Any) -> NotSavable:
+    return NotSavable(
+        four_lines(
+            "save only accept dict str->NDArray or list of NDArray",
+            f"{data!r:.80}",
+            "an NDArray, a list of them, or a dict of them by name",
+            "convert the values with mx.nd.array",
+        )
+    )
+
+
+def _not_a_path(function: str, fname: Any) -> ArgumentTypeError:
+    return ArgumentTypeError(
+        four_lines(
+            f"{function}: fname required to be a string",
+            f"{fname!r:.60} of type {type(fname).__name__}",
+            "the name of a file",
+            "pass a string or a path",
+        )
+    )
 
 
 def load(fname: str) -> Any:
     """What ``save`` wrote: a list of arrays, or a dict if they have names."""
     if not isinstance(fname, str | os.PathLike):
-        raise TypeError("fname required to be a string")
+        raise _not_a_path("load", fname)
     return load_frombuffer(serialize.read_file(fname))
 
 
@@ -454,7 +555,14 @@ def load_frombuffer(buf: bytes | str) -> Any:
     if isinstance(buf, str):
         buf = buf.encode("latin-1", "replace")
     if not isinstance(buf, bytes | bytearray | memoryview):
-        raise TypeError("buf required to be a string or bytes")
+        raise ArgumentTypeError(
+            four_lines(
+                "buf required to be a string or bytes",
+                f"{type(buf).__name__}",
+                "the bytes of a file that save wrote",
+                "read the file in binary mode",
+            )
+        )
     loaded = serialize.loads(buf, state.np_shape)
     cpu = Context("cpu", 0)
     pairs = [(name, _loaded(data, cpu)) for name, data, _ in loaded]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import IndexOutOfRange, ShapeError
+from ..base import ArgumentError, ArgumentTypeError, IndexOutOfRange, ShapeError, four_lines
 from ..storage import STYPES, densify
 
 _ELLIPSIS = "..."
@@ -52,7 +52,11 @@ def _plain_slice(part: slice) -> slice:
         b if b is None or type(b) is int else _as_int(b) for b in (part.start, part.stop, part.step)
     ]
     if bounds[2] == 0:
-        raise ValueError("slice step cannot be zero")
+        raise ArgumentError(
+            four_lines(
+                "slice step cannot be zero", part, "a step other than 0", "leave the step out"
+            )
+        )
     return slice(*bounds)
 
 
@@ -74,7 +78,14 @@ def _index_array(part: Any) -> np.ndarray:
     try:
         return np.asarray(part).astype(np.int64)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"an index list must hold integers only, got {part!r}") from error
+        raise ArgumentTypeError(
+            four_lines(
+                "an index list must hold integers only",
+                f"{part!r:.60}",
+                "integers, all lists of one length",
+                "convert them to integers",
+            )
+        ) from error
 
 
 def _check(parts: list[Any], shape: tuple[int, ...], key: Any) -> None:
@@ -180,7 +191,14 @@ def cast_scalar(value: Any, dtype: np.dtype[Any]) -> np.ndarray:
 
 def out_of_range(index: int, axis: int, size: int) -> IndexOutOfRange:
     """The error for an integer beyond its axis."""
-    return IndexOutOfRange(f"index {index} is out of bounds for axis {axis} with size {size}")
+    return IndexOutOfRange(
+        four_lines(
+            f"index {index} is out of bounds for axis {axis} with size {size}",
+            f"index {index}",
+            f"{-size} to {size - 1}" if size else "no index, as the axis is empty",
+            "correct it, or look at x.shape",
+        )
+    )
 
 
 def freeze(parts: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[np.ndarray]]:

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..base import ArgumentTypeError
+
 Method = Callable[..., Any]
 
 
@@ -142,9 +144,9 @@ def fluent_method(name: str, namespace: Any) -> Method:
     return method
 
 
-def refuse(value: Any) -> TypeError:
+def refuse(value: Any) -> ArgumentTypeError:
     """The error for an operand that is neither a number nor an array."""
-    return TypeError(
+    return ArgumentTypeError(
         f"type {type(value)} not supported\n  received  {value!r:.60}\n"
         "  expected  a number, or an array or symbol as the other operand is\n"
         "  fix       wrap it: mx.nd.array(...)"

@@ -10,14 +10,17 @@ from typing import Any
 import numpy as np
 
 from .. import autograd, storage
-from ..base import MXNetError, ShapeError
+from ..base import (
+    MXNetError,
+    ShapeError,
+)
 from ..context import Context, current_context, usable
 from ..core.explain import recorded_write
 from ..core.invoke import invoke, new, record, store, wrap, wrappers
 from ..core.op import registry
 from ..core.state import state
 from ..dtypes import as_dtype
-from . import indexing, serialize
+from . import errors, indexing, serialize
 from .shapes import resolve_reshape
 
 
@@ -143,7 +146,7 @@ class NDArray:
     def asscalar(self) -> Any:
         """The only element as a numpy scalar; ``ValueError`` if there are more or none."""
         if self._data.size != 1:
-            raise ValueError("The current array is not a scalar")
+            raise errors.not_a_scalar(self.shape)
         return self._data.reshape(-1)[0]
 
     def item(self) -> Any:
@@ -185,7 +188,7 @@ class NDArray:
             copied = self.copy()
             copied._ctx = usable(other)
             return copied
-        raise TypeError(f"copyto does not support type {type(other)}")
+        raise errors.no_copy_to(other)
 
     def as_in_context(self, context: Context) -> NDArray:
         """The array on that context: itself if it is there already, else a copy."""
@@ -207,10 +210,7 @@ class NDArray:
     def tostype(self, stype: str) -> NDArray:
         """The array in another storage type: ``"default"``, ``"csr"`` or ``"row_sparse"``."""
         if stype == "csr" and len(self.shape) != 2:
-            raise ValueError(
-                "To convert to a CSR, the NDArray should be 2 Dimensional. "
-                f"Current shape is {self.shape}"
-            )
+            raise errors.no_matrix(self.shape)
         return _run("cast_storage", self, stype=stype)
 
     def wait_to_read(self) -> None:
@@ -246,7 +246,7 @@ class NDArray:
     def __bool__(self) -> bool:
         size = prod(self.shape)
         if size > 1:
-            raise ValueError("The truth value of an NDArray with multiple elements is ambiguous.")
+            raise errors.no_single_truth(self.shape)
         return size == 1 and bool(self.asscalar())
 
     __nonzero__ = __bool__
@@ -260,12 +260,12 @@ class NDArray:
     def __index__(self) -> int:
         value = self._only_element("an index")
         if not isinstance(value, np.integer):
-            raise TypeError(f"only an integer array can be an index, not one of {value.dtype}")
+            raise errors.no_index(value.dtype)
         return int(value)
 
     def _only_element(self, wanted: str) -> Any:
         if prod(self.shape) != 1:
-            raise TypeError(f"only an array of one element converts to {wanted}, not {self.shape}")
+            raise errors.no_number(wanted, self.shape)
         return self.asscalar()
 
     def __iter__(self) -> Iterator[NDArray]:
@@ -301,15 +301,12 @@ class NDArray:
         """
         unknown = [k for k in kwargs if k not in ("shape", "reverse")]
         if unknown:
-            raise TypeError(
-                f"Got unknown keywords in reshape: {', '.join(unknown)}. "
-                "Accepted keyword arguments are 'shape' and 'reverse'."
-            )
+            raise errors.unknown_keywords(unknown)
         if len(shape) == 1 and isinstance(shape[0], tuple | list):
             shape = tuple(shape[0])
         elif not shape:
             if "shape" not in kwargs:
-                raise AssertionError("Shape must be provided.")
+                raise errors.no_shape()
             given = kwargs["shape"]
             shape = tuple(given) if isinstance(given, tuple | list) else (given,)
         target = resolve_reshape(self.shape, shape, kwargs.get("reverse", False))
@@ -323,7 +320,7 @@ class NDArray:
             return _run("expand_dims", self, axis=axis)
         ndim = self.ndim
         if not -ndim - 1 <= axis <= ndim:
-            raise AssertionError(f"axis {axis} is out of range for {ndim}d array")
+            raise errors.no_axis(axis, ndim)
         at = axis % (ndim + 1)
         return self._with_shape((*self.shape[:at], 1, *self.shape[at:]))
 
@@ -466,7 +463,7 @@ class NDArray:
         """Copy the values of something numpy can read into this array."""
         source = np.ascontiguousarray(source_array, self._data.dtype)
         if source.shape != self.shape and self.shape:
-            raise ValueError(f"Shape inconsistent: expected {source.shape} vs got {self.shape}")
+            raise errors.other_shape(source.shape, self.shape)
         store(self, source)
 
     @staticmethod
@@ -525,10 +522,7 @@ def _as_values(value: Any, dtype: np.dtype[Any], cls: type) -> np.ndarray:
                 return np.asarray(value, dtype)
         except (TypeError, ValueError, OverflowError) as raised:
             error = raised
-    raise TypeError(
-        f"{cls} does not support assignment with non-array-like object {value!r:.80} of type "
-        f"{type(value)}"
-    ) from error
+    raise errors.not_assignable(cls, value) from error
 
 
 def _region(begin: Any, end: Any, step: Any) -> tuple[slice, ...]:
@@ -543,11 +537,11 @@ def _squeezed(shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
         return tuple([n for n in shape if n != 1]) or (1,)
     axes = (axis,) if isinstance(axis, int) else tuple(axis)
     if len(set(axes)) < len(axes):
-        raise AssertionError(f"axis {axis} contains duplicate which is not allowed.")
+        raise errors.axis_repeated(axis)
     for a in axes:
         if not -ndim <= a < ndim:
-            raise AssertionError(f"axis {a} is out of range for {ndim}d array")
+            raise errors.no_axis(a, ndim)
         if shape[a] != 1:
-            raise AssertionError(f"Squeeze target axis {a} must be size 1, got {shape[a]}.")
+            raise errors.axis_not_of_length_one(a, shape)
     dropped = {a % ndim for a in axes}
     return tuple([n for k, n in enumerate(shape) if k not in dropped]) or (1,)

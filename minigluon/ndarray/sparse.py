@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from .. import storage
-from ..base import MXNetError, ShapeError, StorageError
+from ..base import (
+    ArgumentError,
+    ArgumentTypeError,
+    MXNetError,
+    ShapeError,
+    StorageError,
+    four_lines,
+)
 from ..context import Context, usable
 from ..core.invoke import invoke
 from ..core.namespace import operator_namespace
@@ -52,9 +59,11 @@ def csr_matrix(
         elif len(arg1) == 3:
             return wrap_checked(_csr_of_parts(*arg1, shape, dtype), ctx)
         else:
-            raise ValueError(f"Unexpected length of input tuple: {len(arg1)}")
+            raise _unexpected_tuple(
+                "csr_matrix", arg1, "(data, indices, indptr) or (data, (row, col))"
+            )
     elif isinstance(arg1, RowSparseNDArray):
-        raise ValueError(f"Unexpected input type: {type(arg1).__name__}")
+        raise _unexpected_type("csr_matrix", arg1)
     elif isinstance(arg1, CSRNDArray):
         _check_shape(arg1.shape, shape)
         made = _with_dtype(arg1._data.copy(), dtype)
@@ -84,7 +93,7 @@ def row_sparse_array(
     ctx = usable(ctx)
     if isinstance(arg1, tuple):
         if len(arg1) < 2:
-            raise ValueError(f"Unexpected length of input tuple: {len(arg1)}")
+            raise _unexpected_tuple("row_sparse_array", arg1, "(data, indices)")
         if len(arg1) > 2 or _is_number(arg1[0]):
             given = as_shape(arg1)
             _check_shape(given, shape)
@@ -92,12 +101,19 @@ def row_sparse_array(
         else:
             return wrap_checked(_row_sparse_of_parts(arg1[0], arg1[1], shape, dtype), ctx)
     elif isinstance(arg1, CSRNDArray):
-        raise ValueError(f"Unexpected input type: {type(arg1).__name__}")
+        raise _unexpected_type("row_sparse_array", arg1)
     elif isinstance(arg1, RowSparseNDArray):
         _check_shape(arg1.shape, shape)
         made = _with_dtype(arg1._data.copy(), dtype)
     elif _is_scipy(arg1):
-        raise TypeError("row_sparse_array does not take scipy matrices: use csr_matrix for them")
+        raise ArgumentTypeError(
+            four_lines(
+                "row_sparse_array does not take scipy matrices",
+                type(arg1).__name__,
+                "(data, indices), a shape, or an array",
+                "use csr_matrix for scipy's matrices",
+            )
+        )
     else:
         values = _dense_values(arg1, dtype)
         _check_shape(values.shape, shape)
@@ -112,17 +128,56 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> B
     if isinstance(source_array, CSRNDArray):
         return csr_matrix(source_array, ctx=ctx, dtype=dtype)
     if isinstance(source_array, NDArray):
-        raise AssertionError(
-            "Please use `tostype` to create RowSparseNDArray or CSRNDArray from an NDArray"
+        raise ArgumentError(
+            four_lines(
+                "Please use `tostype` to create RowSparseNDArray or CSRNDArray from an NDArray",
+                f"a dense array of shape {source_array.shape}",
+                "a sparse array",
+                "x.tostype('csr') or x.tostype('row_sparse')",
+            )
         )
     if _is_scipy(source_array):
         return wrap_as(CSRNDArray, _csr_of_scipy(source_array, dtype), usable(ctx))
     if isinstance(source_array, np.ndarray | np.generic):
-        raise ValueError(
-            "Please use mx.nd.array to create an NDArray with source_array of type "
-            f"{type(source_array)}"
+        raise ArgumentError(
+            four_lines(
+                "Please use mx.nd.array to create an NDArray with source_array of type "
+                f"{type(source_array)}",
+                f"a numpy array of shape {source_array.shape}",
+                "a sparse array",
+                "mx.nd.array(x), and tostype after it",
+            )
         )
-    raise ValueError(f"Unexpected source_array type: {type(source_array)}")
+    raise ArgumentError(
+        four_lines(
+            f"Unexpected source_array type: {type(source_array)}",
+            f"{source_array!r:.60}",
+            "a csr, row_sparse or scipy csr array",
+            "use csr_matrix or row_sparse_array",
+        )
+    )
+
+
+def _unexpected_tuple(function: str, given: tuple[Any, ...], expected: str) -> ArgumentError:
+    return ArgumentError(
+        four_lines(
+            f"Unexpected length of input tuple: {len(given)}",
+            f"{function} of {len(given)} parts",
+            expected,
+            "pass such a tuple",
+        )
+    )
+
+
+def _unexpected_type(function: str, given: Any) -> ArgumentError:
+    return ArgumentError(
+        four_lines(
+            f"Unexpected input type: {type(given).__name__}",
+            f"{function}({type(given).__name__})",
+            "a dense array, or one stored so already",
+            "x.tostype('default') first",
+        )
+    )
 
 
 def zeros(
@@ -199,17 +254,30 @@ def _csr_of_coordinates(data: Any, coordinates: Any, shape: Any, dtype: Any) -> 
         raise _invalid_shape(f"data {values.shape}, row {rows.shape}, col {columns.shape}")
     if shape is None:
         if rows.size == 0:
-            raise ValueError("cannot infer dimensions from zero sized index arrays")
+            raise ArgumentError(
+                four_lines(
+                    "cannot infer dimensions from zero sized index arrays",
+                    "no coordinates and no shape",
+                    "a shape",
+                    "pass shape=(rows, columns)",
+                )
+            )
         shape = (int(rows.max()) + 1, int(columns.max()) + 1)
     shape = as_shape(shape)
     if len(shape) != 2:
         raise _invalid_shape(f"shape={shape}: a csr matrix has two dimensions")
     for index, size, axis in ((rows, shape[0], "row"), (columns, shape[1], "column")):
         if index.size and int(index.max()) >= size:
-            raise ValueError(f"{axis} index exceeds matrix dimensions")
+            raise _bad_coordinate(f"{axis} index exceeds matrix dimensions", int(index.max()), size)
         if index.size and int(index.min()) < 0:
-            raise ValueError(f"negative {axis} index found")
+            raise _bad_coordinate(f"negative {axis} index found", int(index.min()), size)
     return _sorted_csr(values, rows, columns, shape)
+
+
+def _bad_coordinate(what: str, index: int, size: int) -> ArgumentError:
+    return ArgumentError(
+        four_lines(what, f"index {index}", f"0 to {size - 1}", "correct it, or give a larger shape")
+    )
 
 
 def _sorted_csr(
@@ -267,7 +335,14 @@ def _dense_values(source: Any, dtype: Any) -> np.ndarray:
     except (ValueError, TypeError) as error:
         if isinstance(error, MXNetError):
             raise
-        raise TypeError("source_array must be array like object") from error
+        raise ArgumentTypeError(
+            four_lines(
+                "source_array must be array like object",
+                "something that numpy makes no array of",
+                "an array, or nested lists of equal lengths",
+                "convert it with np.array",
+            )
+        ) from error
     as_dtype(values.dtype)
     return values
 

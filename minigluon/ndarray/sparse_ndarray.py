@@ -8,7 +8,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .. import storage
-from ..base import MXNetError, NotSupportedForSparseNDArray, StorageError
+from ..base import (
+    MXNetError,
+    NotSupportedForSparseNDArray,
+    StorageError,
+    four_lines,
+)
 from ..context import Context, usable
 from ..core.explain import recorded_write
 from ..core.invoke import invoke, new, store, wrappers
@@ -16,7 +21,8 @@ from ..core.op import registry
 from ..core.state import state
 from ..dtypes import as_dtype
 from ..storage import Csr, RowSparse
-from . import arithmetic
+from . import arithmetic, errors
+from .indexing import out_of_range
 from .methods import Binary, Method
 from .ndarray import NDArray, wrap_as, wrap_dense
 
@@ -83,7 +89,14 @@ class BaseSparseNDArray(NDArray):
         """The i-th index array, copied: indptr, indices of csr; indices of row_sparse."""
         arrays = self._aux_arrays()
         if not 0 <= i < len(arrays):
-            raise MXNetError(f"a {self.stype} array has {len(arrays)} index arrays, not one at {i}")
+            raise MXNetError(
+                four_lines(
+                    f"a {self.stype} array has {len(arrays)} index arrays",
+                    f"number {i}",
+                    f"0 to {len(arrays) - 1}",
+                    "use x.indices and x.indptr",
+                )
+            )
         return wrap_dense(arrays[i].copy(), self._ctx)
 
     def _aux_arrays(self) -> tuple[np.ndarray, ...]:
@@ -118,7 +131,7 @@ class BaseSparseNDArray(NDArray):
                 )
                 return False
             if other.stype not in ("default", self.stype):
-                raise TypeError(f"copyto does not support destination NDArray stype {other.stype}")
+                raise errors.no_copy_between(self.stype, other.stype)
             other._refuse_recorded_write("copyto")
             with np.errstate(all="ignore"):
                 store(other, self._data)
@@ -127,7 +140,7 @@ class BaseSparseNDArray(NDArray):
             copied = self.copy()
             copied._ctx = usable(other)
             return copied
-        raise TypeError(f"copyto does not support type {type(other)}")
+        raise errors.no_copy_to(other)
 
     def tostype(self, stype: str) -> Any:
         """The array in another storage type: ``"default"`` or the one it has."""
@@ -192,21 +205,19 @@ class BaseSparseNDArray(NDArray):
             if value is self:
                 return
             if value.stype not in ("default", self.stype):
-                raise TypeError(f"copyto does not support destination NDArray stype {self.stype}")
+                raise errors.no_copy_between(value.stype, self.stype)
             value.copyto(self)
         elif isinstance(value, arithmetic.NUMBERS):
             self._fill(value)
         elif isinstance(value, np.ndarray | np.generic):
             store(self, np.ascontiguousarray(value).astype(self._data.dtype))
         else:
-            raise TypeError(f"type {type(value)} not supported")
+            raise errors.not_an_array(value)
 
     def _check_assigned_key(self, key: Any) -> None:
         name = type(self).__name__
-        if not isinstance(key, slice):
-            raise TypeError(f"{name} only supports [:] for assignment, not the key {key!r}")
-        if key != slice(None):
-            raise ValueError(f"Assignment with slice for {name} is not implemented yet.")
+        if not isinstance(key, slice) or key != slice(None):
+            raise errors.whole_only(name, key)
 
     def _fill(self, value: Any) -> None:
         raise NotImplementedError
@@ -257,18 +268,16 @@ class CSRNDArray(BaseSparseNDArray):
             rows = self.shape[0]
             begin = int(key) + rows if key < 0 else int(key)
             if not 0 <= begin < rows:
-                raise IndexError(f"index {key} is out of bounds for axis 0 with size {rows}")
+                raise out_of_range(int(key), 0, rows)
             return self._rows(begin, begin + 1)
         if isinstance(key, slice):
             if key.step not in (None, 1):
-                raise ValueError("CSRNDArray only supports continuous slicing on axis 0")
+                raise errors.no_stepping(key)
             if key.start is None and key.stop is None:
                 return self
             begin, end, _ = key.indices(self.shape[0])
             return self._rows(begin, max(begin, end))
-        if isinstance(key, tuple):
-            raise ValueError("Multi-dimension indexing is not supported")
-        raise ValueError(f"Undefined behaviour for {key}")
+        raise errors.no_such_index(key, "an integer or a slice of rows")
 
     def _rows(self, begin: int, end: int) -> CSRNDArray:
         if self._is_recorded():
@@ -284,7 +293,7 @@ class CSRNDArray(BaseSparseNDArray):
         return wrap_as(CSRNDArray, rows, self._ctx)
 
     def _fill(self, value: Any) -> None:
-        raise ValueError("Assigning numeric types to CSRNDArray is not implemented yet.")
+        raise errors.no_number_into_csr(value)
 
 
 class RowSparseNDArray(BaseSparseNDArray):
@@ -320,14 +329,12 @@ class RowSparseNDArray(BaseSparseNDArray):
         if isinstance(key, slice):
             if key == slice(None):
                 return self
-            raise ValueError("RowSparseNDArray only supports [:] for __getitem__")
+            raise errors.no_slicing(key)
         if isinstance(key, int | np.integer):
             raise NotImplementedError(
                 "__getitem__ with int key is not implemented for RowSparseNDArray yet"
             )
-        if isinstance(key, tuple):
-            raise ValueError("Multi-dimension indexing is not supported")
-        raise ValueError(f"Undefined behaviour for {key}")
+        raise errors.no_such_index(key, "x[:]")
 
     def _fill(self, value: Any) -> None:
         shape = self.shape

@@ -8,7 +8,7 @@ from ..base import IndexOutOfRange
 from ..core.attributes import Shape
 from ..core.infer import UnknownShape, same_as
 from ..core.op import op
-from .index import _slices
+from .slicing import _slices
 
 
 @op()

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.plan.fuse import lowers
+from ..core.plan.simplify import splits
 from ..core.plan.loops import (
     KINDS, Array, cast, copied, elements, full, mapped, product, reduced, reshaped, transposed,
 )  # fmt: skip
@@ -75,7 +76,9 @@ for _name, (_key, *_) in SCALAR_FUNCTIONS.items():
         lowers(_name)(_with_scalar(_name))
 
 
-@lowers("_copy", "BlockGrad", "make_loss", "LinearRegressionOutput", "MAERegressionOutput", "MakeLoss")
+@lowers(
+    "_copy", "BlockGrad", "make_loss", "LinearRegressionOutput", "MAERegressionOutput", "MakeLoss"
+)
 def _(x, *_, **attrs):
     return x
 
@@ -182,9 +185,7 @@ def _(x, like):
     extra = len(x.shape) - len(like.shape)
     if extra < 0:
         raise Unsupported("the zero that stands for a gradient")
-    stretched = [
-        extra + k for k, n in enumerate(like.shape) if n == 1 and x.shape[extra + k] != 1
-    ]
+    stretched = [extra + k for k, n in enumerate(like.shape) if n == 1 and x.shape[extra + k] != 1]
     return reshaped(reduced(x, (*range(extra), *stretched)), like.shape)
 
 
@@ -282,6 +283,12 @@ def _(data, weight, bias=None, *, shape, num_hidden, no_bias, flatten):
     if bias is not None:
         result = mapped(BINARY["add"], result, bias)
     return reshaped(result, shape)
+
+
+@splits("FullyConnected")
+def _(F, data, weight, bias=None, *, num_hidden, no_bias, flatten):
+    result = F.FullyConnected(data, weight, num_hidden=num_hidden, no_bias=True, flatten=flatten)
+    return result if bias is None else F.broadcast_add(result, bias)
 
 
 @lowers("_fully_connected_data_grad")

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..core.attributes import DType, Scalar, Shape
+from ..core.infer import UNKNOWN
 from ..core.op import op
+from ._shared import filled
 
 
 def _of_attributes(declared: Any) -> None:
@@ -16,37 +18,30 @@ def _of_attributes(declared: Any) -> None:
 
     @declared.shape
     def _(s, *, shape, **_):
-        if shape and min(shape) > 0:
-            s.out = shape
+        if shape:  # 0 means unknown, as everywhere in symbols
+            s.out = tuple([UNKNOWN if d == 0 else d for d in shape])
 
     @declared.dtype
     def _(t, *, dtype, **_):
         t.out = dtype
 
 
-def _filled(result, out):
-    if out is None:
-        return result
-    out[...] = result
-    return out
-
-
 @op()
 def _zeros(*, shape: Shape = (), dtype: DType = "float32", out=None):
     """Zeros."""
-    return _filled(np.zeros(shape, dtype), out)
+    return filled(np.zeros(shape, dtype), out)
 
 
 @op()
 def _ones(*, shape: Shape = (), dtype: DType = "float32", out=None):
     """Ones."""
-    return _filled(np.ones(shape, dtype), out)
+    return filled(np.ones(shape, dtype), out)
 
 
 @op()
 def _full(*, shape: Shape = (), dtype: DType = "float32", value: Scalar, out=None):
     """One value in a shape."""
-    return _filled(np.full(shape, value, dtype), out)
+    return filled(np.full(shape, value, dtype), out)
 
 
 for _constant in (_zeros, _ones, _full):
@@ -72,10 +67,16 @@ def _arange(
 ):
     """Numbers from ``start`` up to ``stop``, each ``repeat`` times; from 0 if there is no stop."""
     first, last = (0, start) if stop is None else (start, stop)
-    exact = np.int64 if all(isinstance(x, int) for x in (first, last)) and step == int(step) else np.float64
+    exact = (
+        np.int64
+        if all(isinstance(x, int) for x in (first, last)) and step == int(step)
+        else np.float64
+    )
     step = int(step) if exact is np.int64 else step
-    values = np.arange(_range_length(start, stop, step, 1)).astype(exact) * exact(step) + exact(first)
-    return _filled(np.repeat(values, repeat).astype(dtype), out)
+    values = np.arange(_range_length(start, stop, step, 1)).astype(exact) * exact(step) + exact(
+        first
+    )
+    return filled(np.repeat(values, repeat).astype(dtype), out)
 
 
 @_arange.shape
@@ -91,10 +92,16 @@ def _(t, *, dtype, **_):
 
 @op()
 def _linspace(
-    *, start: Scalar, stop: Scalar, num: int = 50, endpoint: bool = True, dtype: DType = "float32", out=None
+    *,
+    start: Scalar,
+    stop: Scalar,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: DType = "float32",
+    out=None,
 ):
     """``num`` evenly spaced numbers from ``start`` to ``stop``; integers are rounded down."""
-    return _filled(np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype), out)
+    return filled(np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype), out)
 
 
 @_linspace.shape
@@ -110,7 +117,7 @@ def _(t, *, dtype, **_):
 @op()
 def _eye(*, N: int, M: int = 0, k: int = 0, dtype: DType = "float32", out=None):
     """Ones on diagonal ``k`` of an (N, M) matrix, zeros elsewhere; square if M is 0."""
-    return _filled(np.eye(N, M or N, k, dtype), out)
+    return filled(np.eye(N, M or N, k, dtype), out)
 
 
 @_eye.shape

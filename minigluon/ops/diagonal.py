@@ -80,5 +80,3 @@ _diag_grad.shape(lambda s, **_: setattr(s, "out", s.like))
 @_diag_grad.grad
 def _(F, h, g, like, *, out, **attrs):
     return F.diag(h, **attrs), None
-
-

@@ -253,9 +253,9 @@ def _(s, **_):
 def _(F, g, sample, alpha, *, out, is_log):
     if not is_log:
         g = g * out
-    g = F._pdf_open(g, sample)
+    g = F._spread_along_last(g, sample)
     power = F._pdf_spread_rows(alpha, sample)
-    total = F._pdf_open(F.sum(power, axis=-1), sample)
+    total = F._spread_along_last(F.sum(power, axis=-1), sample)
     by_alpha = F.log(sample) + F._polygamma(total, order=0) - F._polygamma(power, order=0)
     return g * (power - 1) / sample, F._pdf_sum_rows(g * by_alpha, alpha)
 
@@ -265,15 +265,15 @@ def _rows_between(like, data):
 
 
 @op(shape_only=("like",), copies_view=True)
-def _pdf_open(data, like):
+def _spread_along_last(data, like):
     """The data repeated along a new last axis, in the shape of ``like``."""
     return np.broadcast_to(data.reshape(like.shape[:-1])[..., None], like.shape)
 
 
-_pdf_open.shape(lambda s, **_: setattr(s, "out", s.like))
+_spread_along_last.shape(lambda s, **_: setattr(s, "out", s.like))
 
 
-@_pdf_open.grad
+@_spread_along_last.grad
 def _(F, h, data, like, *, out):
     return F.sum(h, axis=-1), None
 

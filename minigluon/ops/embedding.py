@@ -33,7 +33,8 @@ def Embedding(
 
     Examples
     --------
-    >>> nd.Embedding(nd.array([1, 0]), nd.array([[1, 2], [3, 4]]), input_dim=2, output_dim=2).asnumpy()
+    >>> table = nd.array([[1, 2], [3, 4]])
+    >>> nd.Embedding(nd.array([1, 0]), table, input_dim=2, output_dim=2).asnumpy()
     array([[3., 4.],
            [1., 2.]], dtype=float32)
     """

@@ -29,7 +29,7 @@ def _range_of(value):
 
 
 @op(name="_histogram", aliases=("_npi_histogram",), outputs=2, grad="zero")
-def histogram(data, bins=None, *, bin_cnt: int | None = None, range: object = None):
+def histogram(data, bins=None, *, bin_cnt: int | None = None, range: object | None = None):
     """How many values fall into each bin, and the edges of the bins.
 
     The last bin includes its upper edge. Values outside are not counted.

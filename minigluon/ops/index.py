@@ -15,14 +15,11 @@ from ._places import checked, coordinates, whole_numbers, within
 from ._shared import axis_of, filled, like_first
 from .slicing import indexed_shape, thaw
 
-
 # ---- take
 
 
 @op()
-def take(
-    a, indices, *, axis: int = 0, mode: Literal["clip", "raise", "wrap"] = "clip", out=None
-):
+def take(a, indices, *, axis: int = 0, mode: Literal["clip", "raise", "wrap"] = "clip", out=None):
     """The elements along an axis at the given places: ``a[indices]`` for axis 0.
 
     Parameters
@@ -64,22 +61,20 @@ def _(a, indices, *, axis, mode):
     if indices.ndim != 1:
         raise ShapeError(
             f"take: csr rows can be taken by a vector only.\n  received  indices {indices.shape}\n"
-            "  expected  one dimension\n  fix       flatten the indices, or use a.tostype('default')"
+            "  expected  one dimension\n  fix       flatten the indices, or a.tostype('default')"
         )
     return csr.take_rows(a, within(indices, a.shape[0], mode, "take"))
 
 
 @op(shape_only=("like",))
-def _take_grad(
-    g, like, indices, *, axis: int = 0, mode: Literal["clip", "raise", "wrap"] = "clip"
-):
+def _take_grad(g, like, indices, *, axis: int = 0, mode: Literal["clip", "raise", "wrap"] = "clip"):
     """Zeros with ``g`` added where ``take`` read; repeated places add up in order."""
     k = axis % len(like.shape)
     places = within(indices, like.shape[k], mode, "take")
-    moved = np.moveaxis(
-        g.reshape(*g.shape[:k], -1, *g.shape[k + indices.ndim :]), k, 0
+    moved = np.moveaxis(g.reshape(*g.shape[:k], -1, *g.shape[k + indices.ndim :]), k, 0)
+    rows = row_sparse.scatter_rows_dense(
+        places.reshape(-1), np.ascontiguousarray(moved), like.shape[k]
     )
-    rows = row_sparse.scatter_rows_dense(places.reshape(-1), np.ascontiguousarray(moved), like.shape[k])
     return np.ascontiguousarray(np.moveaxis(rows, 0, k)) if k else rows
 
 
@@ -157,9 +152,7 @@ def _(F, g, data, index, *, out, axis, keepdims, mode):
 
 
 @op(shape_only=("like",))
-def _pick_grad(
-    g, like, index, *, axis: int | None = -1, mode: Literal["clip", "wrap"] = "clip"
-):
+def _pick_grad(g, like, index, *, axis: int | None = -1, mode: Literal["clip", "wrap"] = "clip"):
     """Zeros with ``g`` where ``pick`` read."""
     result = np.zeros(like.shape, g.dtype)
     places = _pick_places(index, like.shape, axis, mode)
@@ -368,5 +361,3 @@ def _(t, **_):
 @_gather_index_grad.grad
 def _(F, h, g, like, *indices, out, key):
     return (F._gather_index(h, *indices, key=key), None, *[None] * len(indices))
-
-

@@ -11,7 +11,6 @@ from ..core.op import op
 from ..kernels import csr
 from ._shared import axis_of
 
-
 # ---- join
 
 
@@ -69,8 +68,6 @@ Concat.runs_dense("default* -> default")
 
 @Concat.kernel("csr* -> csr", when=lambda dim: dim == 0)
 def _(*data, dim, out=None):
-    from ..kernels import csr
-
     return csr.concat_rows(data)
 
 
@@ -155,8 +152,7 @@ def _(s, *, num_outputs, axis, squeeze_axis):
 @SliceChannel.grad
 def _(F, g, data, *, out, num_outputs, axis, squeeze_axis):
     parts = g if isinstance(g, tuple) else (g,)
-    joined = F.stack(*parts, axis=axis) if squeeze_axis else F.Concat(*parts, dim=axis)
-    return joined
+    return F.stack(*parts, axis=axis) if squeeze_axis else F.Concat(*parts, dim=axis)
 
 
 @op(outputs=lambda indices, sections, **_: sections or len(indices))
@@ -240,5 +236,3 @@ def _(F, g, *data, out, axis):
 
 
 stack.grad(stype="default")
-
-

@@ -350,7 +350,14 @@ def _(F, g, lhs, rhs, *, out, transpose_a, transpose_b, forward_stype):
 
 @op(aliases=("_sparse_FullyConnected",))
 def FullyConnected(
-    data, weight, bias=None, *, num_hidden: Count, no_bias: bool = False, flatten: bool = True, out=None
+    data,
+    weight,
+    bias=None,
+    *,
+    num_hidden: Count,
+    no_bias: bool = False,
+    flatten: bool = True,
+    out=None,
 ):
     """``data @ weight.T + bias``, the dense layer.
 

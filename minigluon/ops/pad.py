@@ -10,6 +10,7 @@ from ..base import AttributeValueError, ShapeError
 from ..core.attributes import Shape
 from ..core.infer import UnknownShape
 from ..core.op import op
+from ._shared import filled
 
 
 def _widths(ndim, mode, pad_width):
@@ -64,10 +65,7 @@ def Pad(
         _check_reflection(data.shape, widths)
     extra = {"constant_values": constant_value} if mode == "constant" else {}
     result = np.pad(data, widths, mode, **extra)
-    if out is None:
-        return result
-    out[...] = result
-    return out
+    return filled(result, out)
 
 
 @Pad.shape

@@ -6,14 +6,11 @@ import numpy as np
 
 from ..base import AttributeValueError
 from ..core.attributes import DType, Shape
+from ..core.infer import UNKNOWN
 from ..core.op import op
+from ._shared import filled
 
-
-def _filled(result, out):
-    if out is None:
-        return result
-    out[...] = result
-    return out
+_FLOAT = np.dtype(np.float32)
 
 
 def _refuse(name, what, value, expected):
@@ -23,11 +20,24 @@ def _refuse(name, what, value, expected):
     )
 
 
+def _floating(name, dtype):
+    """The dtype to draw, float32 if none is given; raises for whole numbers."""
+    if dtype is None:
+        return _FLOAT
+    if dtype.kind != "f":
+        raise _refuse(name, "dtype", dtype, "float16, float32 or float64")
+    return dtype
+
+
 def _uniform(rng, low, high, shape, dtype):
-    if dtype == np.float32:
-        drawn = rng.random(shape, np.float32)
-        return drawn * np.float32(high - low) + np.float32(low)
-    return (rng.random(shape) * (high - low) + low).astype(dtype)
+    kind = np.float32 if dtype == np.float32 else np.float64
+    drawn = rng.random(shape, kind)
+    drawn *= kind(high - low)
+    if low:
+        drawn += kind(low)
+        if high > low:  # the sum may round up to high, which is not to be drawn
+            np.minimum(drawn, np.nextafter(kind(high), kind(low)), out=drawn)
+    return drawn.astype(dtype, copy=False)
 
 
 def _normal(rng, loc, scale, shape, dtype):
@@ -38,7 +48,13 @@ def _normal(rng, loc, scale, shape, dtype):
 
 @op(aliases=("random_uniform", "uniform"))
 def _random_uniform(
-    *, low: float = 0.0, high: float = 1.0, shape: Shape | None = None, dtype: DType | None = None, rng, out=None
+    *,
+    low: float = 0.0,
+    high: float = 1.0,
+    shape: Shape | None = None,
+    dtype: DType | None = None,
+    rng,
+    out=None,
 ):
     """Numbers drawn evenly from ``[low, high)``.
 
@@ -49,12 +65,18 @@ def _random_uniform(
     """
     if high < low:
         raise _refuse("uniform", "high", high, f"at least low={low}")
-    return _filled(_uniform(rng, low, high, shape or (1,), dtype or np.dtype(np.float32)), out)
+    return filled(_uniform(rng, low, high, shape or (1,), _floating("uniform", dtype)), out)
 
 
 @op(aliases=("random_normal", "normal"))
 def _random_normal(
-    *, loc: float = 0.0, scale: float = 1.0, shape: Shape | None = None, dtype: DType | None = None, rng, out=None
+    *,
+    loc: float = 0.0,
+    scale: float = 1.0,
+    shape: Shape | None = None,
+    dtype: DType | None = None,
+    rng,
+    out=None,
 ):
     """Numbers drawn from the normal distribution of mean ``loc`` and standard deviation ``scale``.
 
@@ -65,7 +87,7 @@ def _random_normal(
     """
     if scale <= 0:
         raise _refuse("normal", "scale", scale, "a number above 0")
-    return _filled(_normal(rng, loc, scale, shape or (1,), dtype or np.dtype(np.float32)), out)
+    return filled(_normal(rng, loc, scale, shape or (1,), _floating("normal", dtype)), out)
 
 
 for _sampler in (_random_uniform, _random_normal):
@@ -74,8 +96,8 @@ for _sampler in (_random_uniform, _random_normal):
     def _(s, *, shape, **_):
         if shape is None:
             s.out = (1,)
-        elif 0 not in shape:
-            s.out = shape
+        else:
+            s.out = tuple([UNKNOWN if d == 0 else d for d in shape])
 
     @_sampler.dtype
     def _(t, *, dtype, **_):

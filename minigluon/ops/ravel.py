@@ -8,6 +8,7 @@ from ..base import AttributeValueError, ShapeError
 from ..core.attributes import DType, Shape
 from ..core.infer import UnknownShape, prod
 from ..core.op import op
+from ._shared import axis_of
 
 
 def _strides(name, shape):
@@ -96,12 +97,7 @@ def _contrib_index_array(data, *, axes: Shape | None = None):
 def _axes_of(shape, axes):
     if axes is None:
         return tuple(range(len(shape)))
-    if any(not -len(shape) <= a < len(shape) for a in axes):
-        raise AttributeValueError(
-            f"index_array: there is no such axis.\n  received  axes={axes}, data {shape}\n"
-            f"  expected  axes from {-len(shape)} to {len(shape) - 1}\n  fix       pass axes of data"
-        )
-    return tuple([a % len(shape) for a in axes])
+    return tuple([axis_of(a, len(shape), "index_array") for a in axes])
 
 
 @_contrib_index_array.shape
@@ -150,12 +146,7 @@ def _contrib_arange_like(
 def _range_shape(shape, axis):
     if axis is None:
         return shape
-    if not -len(shape) <= axis < len(shape):
-        raise AttributeValueError(
-            f"arange_like: there is no such axis.\n  received  axis={axis}, data {shape}\n"
-            f"  expected  {-len(shape)} to {len(shape) - 1}\n  fix       pass an axis of data"
-        )
-    return (shape[axis],)
+    return (shape[axis_of(axis, len(shape), "arange_like")],)
 
 
 @_contrib_arange_like.shape
@@ -173,14 +164,8 @@ def _np_cumsum(a, *, axis: int | None = None, dtype: DType | None = None, out=No
     >>> nd.cumsum(nd.array([1, 2, 3])).asnumpy()
     array([1., 3., 6.], dtype=float32)
     """
-    if axis is not None and not -a.ndim <= axis < a.ndim:
-        raise AttributeValueError(
-            f"cumsum: there is no such axis.\n  received  axis={axis}, a has {a.ndim} axes\n"
-            f"  expected  {-a.ndim} to {a.ndim - 1}\n  fix       pass an axis of a"
-        )
-    return np.add.accumulate(
-        a.reshape(-1) if axis is None else a, axis or 0, dtype or a.dtype, out
-    )
+    along = 0 if axis is None else axis_of(axis, a.ndim, "cumsum")
+    return np.add.accumulate(a.reshape(-1) if axis is None else a, along, dtype or a.dtype, out)
 
 
 @_np_cumsum.shape

@@ -103,5 +103,3 @@ _repeat_grad.shape(lambda s, **_: setattr(s, "out", s.like))
 @_repeat_grad.grad
 def _(F, h, g, like, *, out, repeats, axis):
     return F.repeat(h, repeats=repeats, axis=axis), None
-
-

@@ -11,7 +11,14 @@ from ..base import AttributeValueError, MXNetError
 from ..core.attributes import DType, Shape
 from ..core.infer import UnknownShape
 from ..core.op import op
-from .random import _filled, _refuse
+from ._shared import filled
+
+
+def _refuse(name, what, value, expected):
+    return AttributeValueError(
+        f"{name}: {what} is not valid.\n  received  {what}={value}\n  expected  {expected}\n"
+        f"  fix       choose such a {what}"
+    )
 
 
 def _negative_binomial(rng, size, k, p):
@@ -114,7 +121,7 @@ def _declare(name):
         _check(name, checks, values)
         size = (1,) if shape is None else shape
         drawn = draw(rng, size, *[values[n] for n in names])
-        return _filled(np.asarray(drawn).astype(_floating(name, dtype)), out)
+        return filled(np.asarray(drawn).astype(_floating(name, dtype)), out)
 
     doc = f"""Numbers drawn from {title}.
 
@@ -222,7 +229,7 @@ def _random_randint(
         raise _refuse("randint", "high", high, f"more than low={low}")
     if not np.iinfo(kind).min <= low < high <= np.iinfo(kind).max + 1:
         raise _refuse("randint", "low, high", (low, high), f"numbers that fit into {kind}")
-    return _filled(rng.integers(low, high, (1,) if shape is None else shape, kind), out)
+    return filled(rng.integers(low, high, (1,) if shape is None else shape, kind), out)
 
 
 _random_randint.shape(_shape_of_attribute)

@@ -10,7 +10,6 @@ from ..core.infer import UNKNOWN, UNKNOWN_SHAPE, UnknownShape, known, prod
 from ..core.op import op
 from ._shared import axis_of, filled
 
-
 # ---- reshape
 
 
@@ -63,7 +62,9 @@ def reshaped(shape, codes, reverse=False):
     total = prod(shape)
     if rest is not None:
         others = prod(result)
-        result[rest] = UNKNOWN if UNKNOWN in (total, others) else _share(total, others, shape, codes)
+        result[rest] = (
+            UNKNOWN if UNKNOWN in (total, others) else _share(total, others, shape, codes)
+        )
     elif UNKNOWN not in (total, prod(result)) and prod(result) != total:
         raise _wrong_size(shape, codes, total)
     return tuple(result)
@@ -122,7 +123,9 @@ def Reshape(
     >>> nd.reshape(nd.zeros((2, 3, 4)), shape=(0, -1)).shape
     (2, 12)
     """
-    return filled(data.reshape(_reshape_to(data.shape, shape, reverse, target_shape, keep_highest)), out)
+    return filled(
+        data.reshape(_reshape_to(data.shape, shape, reverse, target_shape, keep_highest)), out
+    )
 
 
 def _reshape_to(have, shape, reverse, target_shape, keep_highest):
@@ -179,7 +182,13 @@ def reshape_like(
 
 
 def _like_shape(lhs, rhs, lhs_begin, lhs_end, rhs_begin, rhs_end):
-    begin = 0 if lhs_begin is None else lhs_begin % (len(lhs) + 1) if lhs_begin >= 0 else lhs_begin + len(lhs)
+    begin = (
+        0
+        if lhs_begin is None
+        else lhs_begin % (len(lhs) + 1)
+        if lhs_begin >= 0
+        else lhs_begin + len(lhs)
+    )
     end = len(lhs) if lhs_end is None else lhs_end if lhs_end >= 0 else lhs_end + len(lhs)
     return (*lhs[:begin], *rhs[slice(rhs_begin, rhs_end)], *lhs[end:])
 
@@ -187,7 +196,9 @@ def _like_shape(lhs, rhs, lhs_begin, lhs_end, rhs_begin, rhs_end):
 @reshape_like.shape
 def _(s, **attrs):
     lhs, rhs = s.lhs, s.rhs
-    if isinstance(rhs, UnknownShape) or (isinstance(lhs, UnknownShape) and attrs["lhs_begin"] is not None):
+    if isinstance(rhs, UnknownShape) or (
+        isinstance(lhs, UnknownShape) and attrs["lhs_begin"] is not None
+    ):
         return
     shape = rhs if isinstance(lhs, UnknownShape) else _like_shape(lhs, rhs, **attrs)
     if known(lhs) and known(shape) and prod(lhs) != prod(shape):
@@ -445,4 +456,3 @@ def _(s):
 @size_array.dtype
 def _(t):
     t.out = np.int64
-

@@ -282,5 +282,3 @@ _basic_index_grad.shape(lambda s, **_: setattr(s, "out", s.like))
 @_basic_index_grad.grad
 def _(F, h, g, like, *, out, key):
     return F._basic_index(h, key=key), None
-
-

@@ -10,24 +10,14 @@ from ..base import AttributeValueError, DTypeError
 from ..core.attributes import DType
 from ..core.infer import UnknownShape, prod
 from ..core.op import op
-
-
-def _axis_of(name, ndim, axis):
-    """The axis counted from the front; raises ``AttributeValueError`` if there is none such."""
-    if not -ndim <= axis < ndim:
-        raise AttributeValueError(
-            f"{name}: there is no such axis.\n  received  axis={axis}, data has {ndim} axes\n"
-            f"  expected  {-ndim} to {ndim - 1}, or None for the flattened array\n"
-            "  fix       pass an axis of data"
-        )
-    return axis % ndim
+from ._shared import axis_of, filled
 
 
 def _along(name, data, axis):
     """The array and the axis to work on; ``axis=None`` means the flattened array."""
     if axis is None:
         return data.reshape(-1), 0
-    return data, _axis_of(name, data.ndim, axis)
+    return data, axis_of(axis, data.ndim, name)
 
 
 def _order(data, axis, ascending):
@@ -67,10 +57,7 @@ def sort(data, *, axis: int | None = -1, is_ascend: bool = True, out=None):
     result = np.sort(data, axis=axis)
     if not is_ascend:
         result = np.ascontiguousarray(np.flip(result, axis))
-    if out is None:
-        return result
-    out[...] = result
-    return out
+    return filled(result, out)
 
 
 def _same_or_flat(s, *, axis, **_):
@@ -79,7 +66,7 @@ def _same_or_flat(s, *, axis, **_):
         s.out = (prod(data),)
         return
     if not isinstance(data, UnknownShape):
-        _axis_of("sort", len(data), axis)
+        axis_of(axis, len(data), "sort")
     s.data = s.out
     s.out = data
 
@@ -214,7 +201,7 @@ def _(s, *, axis, k, ret_typ, **_):
         return
     if axis is None:
         data, axis = (prod(data),), 0
-    axis = _axis_of("topk", len(data), axis)
+    axis = axis_of(axis, len(data), "topk")
     length = data[axis]
     count = _count(k, length) if isinstance(length, int) or k <= 0 else k
     s.outs = [(*data[:axis], count, *data[axis + 1 :])] * len(s.outs)

@@ -5,13 +5,7 @@ from __future__ import annotations
 from ..base import ShapeError
 from ..core.infer import UnknownShape
 from ..core.op import op
-
-
-def _filled(result, out):
-    if out is None:
-        return result
-    out[...] = result
-    return out
+from ._shared import filled
 
 
 def _refuse(name, shape, block_size, expected):
@@ -49,7 +43,7 @@ def depth_to_space(data, *, block_size: int, out=None):
     _check("depth_to_space", data.shape, b, False)
     n, c, h, w = data.shape
     blocks = data.reshape(n, b, b, c // b**2, h, w).transpose(0, 3, 4, 1, 5, 2)
-    return _filled(blocks.reshape(n, c // b**2, h * b, w * b), out)
+    return filled(blocks.reshape(n, c // b**2, h * b, w * b), out)
 
 
 @depth_to_space.shape
@@ -80,7 +74,7 @@ def space_to_depth(data, *, block_size: int, out=None):
     _check("space_to_depth", data.shape, b, True)
     n, c, h, w = data.shape
     blocks = data.reshape(n, c, h // b, b, w // b, b).transpose(0, 3, 5, 1, 2, 4)
-    return _filled(blocks.reshape(n, c * b**2, h // b, w // b), out)
+    return filled(blocks.reshape(n, c * b**2, h // b, w // b), out)
 
 
 @space_to_depth.shape

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ..base import ShapeError
 from ..core.op import op
-from ..kernels import updates
-from ..storage import RowSparse, densify
+from ..kernels import csr, updates
+from ..storage import Csr
 
 
 def _checked(name, weight, *others):
@@ -194,61 +196,54 @@ def _same_dtype(t, **_):
             t.out = dtype
 
 
-def _sparse_rows(declared, lazy, lazy_weights=("default", "row_sparse")):
-    """Rows for row_sparse gradients: ``lazy`` on the rows, or the whole step if not wanted."""
+def _step_rows(declared, whole, lazy, lazy_weights=("default", "row_sparse")):
+    """Rows for sparse operands: ``lazy`` on the rows of a row_sparse gradient, else ``whole``.
+
+    States are written back whatever their storage is.
+    """
     n = len(declared.inputs) - 2
     states = " default|row_sparse" * n
+    on_request = (lambda lazy_update, **_: lazy_update) if _has_flag(declared) else None
+    lazily, wholly = _stepping(declared.name, lazy), _stepping(declared.name, whole)
+    for weight in lazy_weights:
+        declared.kernel(f"{weight} row_sparse{states} -> {weight}", when=on_request)(lazily)
+    for weight in ("default", "row_sparse"):
+        declared.kernel(f"{weight} row_sparse|csr{states} -> {weight}")(wholly)
+    declared.kernel(f"row_sparse default{states} -> row_sparse")(wholly)
+    for k in range(n):
+        mixed = " default|row_sparse" * k + " row_sparse" + " default|row_sparse" * (n - k - 1)
+        declared.kernel(f"default default{mixed} -> default")(wholly)
 
-    def run_lazily(weight, grad, *states, out=None, lazy_update=True, **attrs):
-        _checked(declared.name, weight, grad, *states)
-        if out is None:
+
+def _has_flag(declared):
+    return "lazy_update" in declared.attributes
+
+
+def _stepping(name, step):
+    """A kernel that takes a step in place if ``out`` is the weight, and else on a copy of it."""
+
+    def run(weight, grad, *states, out=None, lazy_update=False, **attrs):
+        _checked(name, weight, out, grad, *states)
+        if out is not weight:
             weight = weight.copy()
-        results = lazy(weight, grad, *states, **attrs)
+        grad = csr.densify(grad) if type(grad) is Csr else grad
+        results = step(weight, grad, *states, **attrs)
         for held, new in zip((weight, *states), results, strict=True):
-            if type(held) is RowSparse and new is not held:
+            if new is not held:  # rows were added
                 held.assign(new)
         return weight
 
-    def run_whole(weight, grad, *states, out=None, lazy_update=False, **attrs):
-        dense = [densify(x) for x in (weight, grad, *states)]
-        result = declared.dense(*dense, **({"lazy_update": False} if has_flag else {}), **attrs)
-        for held, new in zip(states, dense[2:], strict=True):
-            if type(held) is RowSparse:
-                held.assign(_every_row(new))
-        if type(weight) is not RowSparse:
-            if out is not None:
-                out[...] = result
-                return out
-            return result
-        whole = _every_row(result)
-        if out is not None:
-            weight.assign(whole)
-            return weight
-        return whole
-
-    has_flag = "lazy_update" in declared.attributes
-    wants = (lambda lazy_update, **_: lazy_update) if has_flag else None
-    for weight in lazy_weights:
-        declared.kernel(f"{weight} row_sparse{states} -> {weight}", when=wants)(run_lazily)
-        if has_flag:
-            declared.kernel(f"{weight} row_sparse{states} -> {weight}")(run_whole)
-    declared.kernel(f"row_sparse default{states} -> row_sparse")(run_whole)
+    return run
 
 
-def _every_row(x):
-    return RowSparse(x, np.arange(x.shape[0], dtype=np.int64), x.shape)
-
-
-for _declared, _lazy in (
-    (sgd_update, updates.sgd_rows),
-    (sgd_mom_update, updates.sgd_momentum_rows),
-    (adam_update, updates.adam_rows),
-    (_sparse_adagrad_update, updates.adagrad_rows),
+for _declared, _whole, _lazy in (
+    (sgd_update, updates.sgd, updates.sgd_rows),
+    (sgd_mom_update, updates.sgd_momentum, updates.sgd_momentum_rows),
+    (adam_update, updates.adam, updates.adam_rows),
+    (_sparse_adagrad_update, updates.adagrad, updates.adagrad_rows),
+    (ftrl_update, updates.ftrl, updates.ftrl_rows),
 ):
     _declared.shape(_same_shape)
     _declared.dtype(_same_dtype)
-    _sparse_rows(_declared, _lazy)
-
-ftrl_update.shape(_same_shape)
-ftrl_update.dtype(_same_dtype)
-_sparse_rows(ftrl_update, updates.ftrl_rows, lazy_weights=("row_sparse",))
+    _weights = ("row_sparse",) if _declared is ftrl_update else ("default", "row_sparse")
+    _step_rows(_declared, partial(updates.all_rows, _whole), _lazy, _weights)

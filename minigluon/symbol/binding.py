@@ -37,7 +37,7 @@ def bind(
     arrays = _listed(args, names, "args", required=True)
     reqs = _requirements(names, grad_req, GradReqError)
     grads = _listed(args_grad, names, "args_grad", required=False)
-    aux = _listed(aux_states, aux_names, "aux_states", required=bool(aux_names))
+    aux = _listed(aux_states or [], aux_names, "aux_states", required=bool(aux_names))
     for name, array, grad in zip(names, arrays, grads, strict=True):
         if grad is not None and grad.shape != array.shape:
             raise ShapeError(
@@ -95,7 +95,7 @@ def simple_bind(
         have = pool.get((kind, node.name))
         if have is not None and (have.shape, have._data.dtype, have.stype) == (shape, dtype, stype):
             return have
-        return wrap(storage.zeros(stype, shape, dtype), context_of(node, ctx, group2ctx))
+        return wrap(_zeros(stype, shape, dtype), context_of(node, ctx, group2ctx))
 
     args = [make(n, "arg", stypes.get(n, "default")) for n in nodes]
     aux = [make(n, "aux", stypes.get(n, "default")) for n in variables if n in aux_nodes]
@@ -107,12 +107,24 @@ def simple_bind(
         except MXNetError as error:
             raise fail(error) from error
         grads = [
-            make(n, "grad", s or "default") if r != "null" else None
+            make(n, "grad", s or stypes.get(n, "default")) if r != "null" else None
             for n, r, s in zip(nodes, reqs, found, strict=False)
         ]
     bound = Executor(symbol, ctx, args, grads, reqs, aux, group2ctx)
     _log_storages(bound)
     return bound
+
+
+def _zeros(stype: str, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Zeros for a bound variable.
+
+    As in MXNet a csr variable may be declared of any rank, so that storages can be asked for;
+    nothing but zeros can be held by one that is not a matrix.
+    """
+    if stype == "csr" and len(shape) != 2:
+        empty = np.zeros(0, np.int64)
+        return storage.Csr(np.zeros(0, dtype), empty, np.zeros(shape[0] + 1, np.int64), shape)
+    return storage.zeros(stype, shape, dtype)
 
 
 def _context(ctx: Any) -> Context:

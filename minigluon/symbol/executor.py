@@ -15,6 +15,7 @@ from ..core import infer
 from ..core.grad import ZERO, add, zeros_like
 from ..core.graph import Entry, Node
 from ..core.invoke import store, wrap
+from ..core.plan import fuse
 from ..core.plan.plan import Plan
 from ..core.state import state
 from ..core.watch import WatchedGraph, locate
@@ -117,10 +118,10 @@ class Executor:
         if kwargs:
             self._assign(kwargs)
         data = [x._data for x in self._inputs]
-        key = (is_train, *map(type, data))
-        plan = self._plans.get(key)
+        types = tuple(map(type, data))
+        plan = self._plans.get((is_train, types))
         if plan is None:
-            plan = self._plans[key] = self._plan(is_train, key[1:])
+            plan = self._plans[is_train, types] = self._plan(is_train, types, data)
         before = state.training
         state.training = is_train
         watched = None
@@ -154,11 +155,17 @@ class Executor:
             store(x, r)
         return self.outputs
 
-    def _plan(self, is_train: bool, types: tuple[type, ...]) -> Plan:
+    def _plan(
+        self, is_train: bool, types: tuple[type, ...], data: Sequence[Any] | None = None
+    ) -> Plan:
+        """The plan for arguments of these storage types, compiled for ``data`` if that is large."""
         self._check_shapes()
         arguments = [(n, 0) for n in self._nodes]
         wanted = self._wanted if is_train else None
-        return Plan(arguments, self._symbol._entries, types, wanted)
+        least = None if data is None else fuse.wanted_bound(data)
+        if least is None:
+            return Plan(arguments, self._symbol._entries, types, wanted)
+        return Plan(arguments, self._symbol._entries, types, wanted, data, least)
 
     def _check_shapes(self) -> None:
         shapes = {n: x._data.shape for n, x in zip(self._nodes, self._inputs, strict=True)}
@@ -241,18 +248,18 @@ class Executor:
     def _heads(self, plan: Plan, out_grads: Any) -> list[Any]:
         """The storages of the outputs' gradients, in the shapes and dtypes of the outputs."""
         n = len(plan.outputs)
+        if out_grads is None and not plan.reads_heads:
+            return [ZERO] * n
         names = self._symbol.list_outputs()
         if out_grads is None:
-            if plan.reads_heads:
-                raise MXNetError(
-                    "Because the last operator is not Loss function, head_gradient is required when "
-                    "calling backward. If you are attempting to minimize the output as an objective, "
-                    "please modify your network and pass it through the make_loss symbol.\n"
-                    f"  received  backward() without out_grads\n  expected  {n} arrays, one for each "
-                    f"of {', '.join(names)}\n"
-                    "  fix       backward([gradient]), or end the graph in make_loss"
-                )
-            return [ZERO] * n
+            raise MXNetError(
+                "Because the last operator is not Loss function, head_gradient is required when "
+                "calling backward. If you are attempting to minimize the output as an objective, "
+                "please modify your network and pass it through the make_loss symbol.\n"
+                f"  received  backward() without out_grads\n  expected  {n} arrays, one for each "
+                f"of {', '.join(names)}\n"
+                "  fix       backward([gradient]), or end the graph in make_loss"
+            )
         if isinstance(out_grads, dict):
             out_grads = [out_grads[name] for name in names]
         if not isinstance(out_grads, list | tuple):

@@ -14,7 +14,8 @@ from ..core.call import intern
 from ..core.compose import HIDDEN
 from ..core.graph import Entry, Node, topological
 from ..core.op import Op, registry
-from .symbol import Symbol
+from ..core.state import state
+from .symbol import Symbol, count_writes
 
 MXNET_VERSION = 10901
 
@@ -22,7 +23,8 @@ MXNET_VERSION = 10901
 def dumps(symbol: Symbol) -> str:
     """The text of a symbol file; the same graph gives the same text."""
     graph = _rows(symbol._entries)
-    graph["attrs"] = {"mxnet_version": ["int", MXNET_VERSION]}
+    graph["attrs"] = {"is_np_shape": ["int", 1]} if state.np_shape else {}
+    graph["attrs"]["mxnet_version"] = ["int", MXNET_VERSION]
     return _written(graph, 0)
 
 
@@ -31,14 +33,18 @@ def _rows(heads: Sequence[Entry]) -> dict[str, Any]:
     number = {node: k for k, node in enumerate(nodes)}
     rows = []
     pointers = [0]
+    versions: dict[Entry, int] = {}
     for node in nodes:
+        count_writes(node, versions)
         row: dict[str, Any] = {
             "op": "null" if node.call is None else node.call.op.name,
             "name": node.name,
         }
         if node.attrs:
             row["attrs"] = dict(sorted(node.attrs.items()))
-        row["inputs"] = [[number[e[0]], e[1], 0] for e in node.inputs if e is not None]
+        row["inputs"] = [
+            [number[e[0]], e[1], versions.get(e, 0)] for e in node.inputs if e is not None
+        ]
         if node.call is not None and node.call.op.graphs:
             row["subgraphs"] = [_rows(graph) for graph in node.call.op.graphs]
         rows.append(row)
@@ -79,15 +85,15 @@ def _written(value: Any, depth: int) -> str:
 def loads(text: str) -> Symbol:
     """The symbol a file's text describes. Raises ``MXNetError`` if it is not such a file."""
     try:
-        graph = json.loads(text)
-        graph["nodes"], graph["heads"]
-    except (ValueError, KeyError, TypeError) as error:
+        return _symbol(json.loads(text))
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        if isinstance(error, MXNetError):
+            raise
         raise MXNetError(
-            f"load_json: this is not a symbol.\n  received  {text[:60]!r}\n"
+            f"load_json: this is not a symbol.\n  received  {str(text)[:60]!r}\n"
             "  expected  JSON with nodes and heads, as Symbol.tojson() writes it\n"
             f"  fix       {type(error).__name__}: {error}"
         ) from error
-    return _symbol(graph)
 
 
 def _symbol(graph: dict[str, Any]) -> Symbol:

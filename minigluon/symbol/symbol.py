@@ -22,6 +22,7 @@ from ..core.explain import ArgumentTypeError
 from ..core.graph import Entry, Node, substitute, topological
 from ..core.invoke import wrappers  # noqa: F401  (the face of arrays is registered there)
 from ..core.op import registry
+from ..core.state import state
 from ..dtypes import FLAGS, FROM_FLAG, as_dtype
 from ..storage import FLAGS as STORAGE_FLAGS
 
@@ -251,7 +252,7 @@ class Symbol:
                     f"  fix       pass {node.name}=(2, 3)"
                 )
             given[node] = _private_shape(shape)
-        return infer.solve(self._entries, given, "shape")
+        return infer.solve(self._entries, given, "shape", scalars_are_1d=not state.np_shape)
 
     def infer_type(self, *args: Any, **kwargs: Any) -> Any:
         """(argument, output, auxiliary dtypes) that follow from those given; Nones if some do not."""
@@ -340,7 +341,9 @@ class Symbol:
         lines = ["Symbol Outputs:"]
         for k, (node, j) in enumerate(self._entries):
             lines.append(f"\toutput[{k}]={node.name}({j})")
+        versions: dict[Entry, int] = {}
         for node in topological(self._entries):
+            count_writes(node, versions)
             if node.call is None:
                 lines.append(f"Variable:{node.name}")
                 continue
@@ -351,7 +354,8 @@ class Symbol:
             ]
             for k, entry in enumerate(node.inputs):
                 if entry is not None:
-                    version = " version=0" if entry[0].call is None else ""
+                    variable = entry[0].call is None
+                    version = f" version={versions.get(entry, 0)}" if variable else ""
                     lines.append(f"\targ[{k}]={entry[0].name}({entry[1]}){version}")
             texts = {k: v for k, v in (node.attrs or {}).items() if not k.startswith("__")}
             if texts:
@@ -550,21 +554,40 @@ def variable_stypes(variables: list[Node]) -> dict[Node, str]:
 
 
 def _private_shape(shape: Any) -> Any:
-    """From the users' form (0 and () unknown, also -1 and None) to the solver's."""
+    """From the users' form to the solver's: 0, -1 and None are unknown, and so is ().
+
+    With numpy's shapes () and 0 are known.
+    """
     shape = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
-    if shape == ():
+    if shape == () and not state.np_shape:
         return None
-    return tuple([infer.UNKNOWN if d is None or d <= 0 else int(d) for d in shape])
+    least = 0 if state.np_shape else 1
+    return tuple([infer.UNKNOWN if d is None or d < least else int(d) for d in shape])
 
 
-def _public_shape(shape: Any) -> tuple[int, ...]:
+def _public_shape(shape: Any) -> tuple[int, ...] | None:
+    """From the solver's form to the users': unknown is 0 or (), with numpy's shapes -1 or None."""
     if shape is None:
-        return ()
-    return tuple([0 if d is infer.UNKNOWN else d for d in shape])
+        return None if state.np_shape else ()
+    unknown = -1 if state.np_shape else 0
+    return tuple([unknown if d is infer.UNKNOWN else d for d in shape])
 
 
 def _complete(shape: Any) -> bool:
+    if state.np_shape:
+        return shape is not None and -1 not in shape
     return bool(shape) and 0 not in shape
+
+
+def count_writes(node: Node, versions: dict[Entry, int]) -> None:
+    """Note in ``versions`` that an operator writes to its auxiliary states once more."""
+    call = node.call
+    if call is None or not call.op.mutates:
+        return
+    names = call.op.names_of_inputs(call.attrs, len(node.inputs))
+    for name, entry in zip(names, node.inputs, strict=False):
+        if name in call.op.mutates and entry is not None and entry[0].call is None:
+            versions[entry] = versions.get(entry, 0) + 1
 
 
 def var(

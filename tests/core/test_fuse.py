@@ -4,7 +4,6 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 import minigluon as mx
@@ -88,17 +87,15 @@ def test_an_elementwise_block_is_one_compiled_function():
     assert plan.describe().startswith("compiled forward(")
 
 
-@given(
-    rows=st.integers(1, 5), columns=st.integers(1, 70), seed=st.integers(0, 9),
-)  # fmt: skip
-def test_a_block_gives_the_same_at_every_shape(rows, columns, seed):
-    arrays = draws((rows, columns), seed=seed)
-    for got, wanted in zip(
-        outcome(made(True), arrays), outcome(made(False), arrays), strict=True
-    ):
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [(1, 1), (1, 7), (3, 1), (5, 64), (4, 129)])
+def test_a_block_gives_the_same_at_every_shape(shape):
+    arrays = draws(shape)
+    for got, wanted in zip(outcome(made(True), arrays), outcome(made(False), arrays), strict=True):
         np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-5)
 
 
+@pytest.mark.slow
 def test_one_block_takes_arrays_of_many_shapes_in_turn():
     hybrid, plain = made(True), made(False)
     for shape in ((2, 3), (4, 5), (2, 3), (1, 1), (4, 5)):
@@ -107,6 +104,7 @@ def test_one_block_takes_arrays_of_many_shapes_in_turn():
             np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-5)
 
 
+@pytest.mark.slow
 def test_a_block_that_has_seen_many_shapes_still_runs(monkeypatch):
     monkeypatch.setattr("minigluon.core.graphop.SIGNATURES", 2)
     hybrid, plain = made(True), made(False)
@@ -170,8 +168,10 @@ def test_simple_functions_have_the_bits_of_eager_ones(name):
 @pytest.mark.parametrize("name", sorted(ROUNDED))
 def test_transcendental_functions_are_within_3_ulp(name):
     bits = np.random.default_rng(5).integers(0, 2**32, 50_000, np.uint32).view(np.float32)
-    spread = np.random.default_rng(6).normal(size=50_000) * np.repeat([1e-3, 0.3, 3, 30, 300], 10_000)
-    x = np.concatenate([SPECIAL, bits, spread]).astype(np.float32)
+    spread = np.random.default_rng(6).normal(size=50_000) * np.repeat(
+        [1e-3, 0.3, 3, 30, 300], 10_000
+    )
+    x = np.concatenate([np.float32(SPECIAL), bits[~np.isnan(bits)], np.float32(spread)])
     if name in ("sin", "cos"):
         x = x[~(np.abs(x) > 1e5)]
     got = compiled_function(name)(nd.array(x)).asnumpy()
@@ -206,6 +206,7 @@ def test_arithmetic_has_the_bits_of_eager_runs(op, dtype):
     np.testing.assert_array_equal(np.signbit(got)[got == 0], np.signbit(wanted)[wanted == 0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(3, 40), (2, 70_000)])
 def test_threads_share_a_compiled_plan(shape):
     net = made(True)
@@ -260,3 +261,92 @@ def test_no_references_are_lost_or_leaked():
         counts = sys.getrefcount(x._data), sys.getrefcount(y._data)
         before = before or counts
         assert counts == before, round_
+
+
+def bound(n):
+    """An executor of an elementwise graph on n elements that has run forward and backward."""
+    x = mx.sym.Variable("x")
+    symbol = mx.sym.exp(mx.sym.sin(x) * 2) + x
+    executor = symbol.simple_bind(mx.cpu(), x=(n,))
+    executor.arg_dict["x"][:] = np.linspace(-2, 2, n)
+    executor.forward(is_train=True)
+    executor.backward(nd.ones(n))
+    return executor
+
+
+@pytest.mark.parametrize(("n", "fuse", "compiled"), [
+    (10, "auto", False), (200_000, "auto", True), (10, "always", True), (200_000, "never", False),
+])  # fmt: skip
+def test_executors_are_compiled_when_large(n, fuse, compiled, monkeypatch):
+    monkeypatch.setenv("MINIGLUON_FUSE", fuse)
+    executor = bound(n)
+    assert [p.forward.fast is not None for p in executor._plans.values()] == [compiled]
+    x = executor.arg_dict["x"].asnumpy().astype(np.float64)
+    y = np.exp(np.sin(x) * 2)
+    np.testing.assert_allclose(executor.outputs[0].asnumpy(), y + x, rtol=2e-5, atol=1e-6)
+    slope = y * 2 * np.cos(x) + 1
+    np.testing.assert_allclose(executor.grad_arrays[0].asnumpy(), slope, rtol=2e-5, atol=1e-5)
+
+
+class Tower(gluon.HybridBlock):
+    """Dense layers too large to be compiled whole."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.layers = gluon.nn.HybridSequential(prefix="")
+        for _ in range(2):
+            self.layers.add(gluon.nn.Dense(64, activation="sigmoid", in_units=64))
+        self.layers.add(gluon.nn.Dropout(0.5), gluon.nn.Dense(64, in_units=64))
+
+    def hybrid_forward(self, F, x):
+        return F.log_softmax(self.layers(x) * 3 + x)
+
+
+def tower_outcome(net, x):
+    mx.random.seed(3)
+    x.attach_grad()
+    with autograd.record():
+        y = net(x)
+    y.backward()
+    found = [y.asnumpy(), x.grad.asnumpy()]
+    return found + [p.grad().asnumpy() for p in net.collect_params().values()]
+
+
+def test_kernels_and_compiled_parts_alternate(monkeypatch):
+    net = Tower()
+    mx.random.seed(1)
+    net.initialize(mx.init.Normal(0.3))
+    x = nd.array(draws((40, 64), 1)[0])
+    plain = tower_outcome(net, x)
+    net.hybridize()
+    fused = tower_outcome(net, x)
+    (plan,) = plans(net)
+    text = plan.describe()
+    assert "compiled c" in text
+    assert "FullyConnected: a product for BLAS" in text
+    assert plan.forward.fast is None
+    for got, wanted in zip(fused, plain, strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=2e-4, atol=2e-5)
+
+
+def test_values_that_are_only_asked_for_their_shape_are_not_kept():
+    class Total(gluon.HybridBlock):
+        def hybrid_forward(self, F, x, y):
+            return F.sum(F.dot(x, y)) * 2 + 1
+
+    net = made(True, Total)
+    arrays = [draws((30, 40), 1)[0], draws((40, 30), 1)[0]]
+    fused = outcome(net, arrays)
+    assert plans(net)[0].kept == []
+    for got, wanted in zip(fused, outcome(made(False, Total), arrays), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-4)
+
+
+def test_what_is_written_twice_is_computed_once():
+    class Twice(gluon.HybridBlock):
+        def hybrid_forward(self, F, x):
+            return F.cbrt(x) + F.cbrt(x)
+
+    net = made(True, Twice)
+    net(nd.ones((2, 2)))
+    assert plans(net)[0].describe().count("# cbrt\n") == 1

@@ -4,8 +4,11 @@ import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
+
+import minigluon
 
 from minigluon.core.plan import cache
 
@@ -48,9 +51,8 @@ def test_the_next_process_finds_what_was_compiled(tmp_path):
 
 @pytest.mark.slow
 def test_a_spawned_child_finds_what_was_compiled(tmp_path):
-    program = PROGRAM.replace("compiled = []", "compiled = []", 1)
     script = tmp_path / "program.py"
-    body = textwrap.indent(program, "    ")
+    body = textwrap.indent(PROGRAM, "    ")
     script.write_text(
         "import multiprocessing\n"
         f"def work():\n{body}\n"
@@ -60,7 +62,10 @@ def test_a_spawned_child_finds_what_was_compiled(tmp_path):
         "    child.start()\n"
         "    child.join()\n"
     )
-    environment = {**os.environ, "MINIGLUON_CACHE_DIR": str(tmp_path / "cache")}
+    root = str(Path(minigluon.__file__).parents[1])
+    environment = {
+        **os.environ, "MINIGLUON_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": root,
+    }  # fmt: skip
     done = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, check=True, env=environment
     )

@@ -56,6 +56,8 @@ def described(x):
 def answer(case):
     attrs = {k: tuple(v) if isinstance(v, list) else v for k, v in case["attrs"].items()}
     inputs = [make(x, s) for x, s in zip(case["inputs"], case["stypes"])]
+    if case["step"]:
+        attrs["out"] = inputs[0]
     for k in case["wanted"]:
         inputs[k].attach_grad()
     with mx.autograd.record(train_mode=case["training"]):

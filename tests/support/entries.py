@@ -24,6 +24,7 @@ class Entry:
     dtypes : the dtypes in which the operator may be run.
     training : run in training mode.
     random : what it gives is random.
+    step : a step of an optimizer: it writes to its first input.
     factor : how much further than others results may be from the truth.
     """
 
@@ -34,6 +35,7 @@ class Entry:
     dtypes: tuple = FLOATS
     training: bool = False
     random: bool = False
+    step: bool = False
     factor: float = 1
 
 
@@ -133,4 +135,4 @@ def update(states, attributes, **options):
 
     options.setdefault("slopes", "a step of an optimizer has no gradient")
     options.setdefault("dtypes", ("float32", "float64"))
-    return Entry(make, **options)
+    return Entry(make, step=True, **options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -59,14 +60,14 @@ class Oracle:
         line = self.process.stdout.readline()
         if line:
             return json.loads(line)
-        self.process.stdout.close()
-        self.process.wait(10)
+        self.close()
         self._start()
         return {"error": ["crash", "MXNet ended its process"]}
 
     def close(self):
         """End the process."""
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
         self.process.wait(10)
         self.process.stdout.close()
 
@@ -89,6 +90,7 @@ def question(case, dtype, stypes=None, storages=None):
         "attrs": case.attributes(dtype),
         "wanted": case.wanted(),
         "mutated": [k for k, n in enumerate(names) if n in op.mutates],
+        "step": case.entry.step,
         "training": case.entry.training,
         "heads": [],
     }
@@ -107,6 +109,8 @@ def _inputs(asked):
 
 def _run(asked, inputs):
     attrs = {k: tuple(v) if isinstance(v, list) else v for k, v in asked["attrs"].items()}
+    if asked["step"]:
+        attrs["out"] = inputs[0]
     return function(nd, asked["name"])(*inputs, **attrs)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from .loops import Array, Unsupported, copied, ordered
 def assemble(
     name: str, arguments: Sequence[Entry], results: Sequence[Entry | None],
     kinds: dict[Entry, Any], order: list[Node], known: Facts, fresh: int | None,
+    phantoms: Mapping[Entry, Any],
 ) -> Emitted | None:  # fmt: skip
     """The function ``name`` with parts of it compiled, or None if nothing is."""
     if not order:
@@ -28,17 +29,19 @@ def assemble(
     why = reasons(order, known, dense)
     emitted = None
     if all(r is None for r in why.values()):
-        emitted = _whole(name, arguments, results, order, known, fresh)
+        emitted = _whole(name, arguments, results, order, known, fresh, phantoms)
     if emitted is None:
-        emitted = _mixed(name, arguments, results, kinds, order, known, fresh, why)
+        emitted = _mixed(name, arguments, results, kinds, order, known, fresh, why, phantoms)
     if emitted is not None:
-        emitted.notes = [f"# {node.call.op.name}: {r}" for node, r in why.items() if r and node.call]
+        emitted.notes = [
+            f"# {node.call.op.name}: {r}" for node, r in why.items() if r and node.call
+        ]
     return emitted
 
 
 def _whole(
     name: str, arguments: Sequence[Entry], results: Sequence[Entry | None], order: list[Node],
-    known: Facts, fresh: int | None,
+    known: Facts, fresh: int | None, phantoms: Mapping[Entry, Any],
 ) -> Emitted | None:  # fmt: skip
     """The plan as one compiled function."""
     given = {}
@@ -47,6 +50,7 @@ def _whole(
             given[entry] = known.array(entry, k)
         except Unsupported:
             continue  # only its shape is read, or nobody reads it
+    given.update((entry, known.array(entry)) for entry in phantoms)
     stage = Stage()
     stage.nodes = order
     arrays = describe_arrays(stage, known, given)
@@ -62,11 +66,11 @@ def _whole(
         else:
             wants.append(arrays[entry])
     part = _part(len(arguments), [given.get(e) for e in arguments], wants, fresh)
-    text = module([part])
-    if len(text) > LONGEST * 40:
+    text = module(part)
+    if len(text) > LONGEST:
         return None
-    (fast,) = cache.builtins(text, 1)
-    slow = _Otherwise(name, arguments, results, fresh, fast, known)
+    fast = cache.builtin(text)
+    slow = _Otherwise(name, arguments, results, fresh, fast, phantoms)
     emitted = Emitted(_guarded(fast, slow), "", (), None)
     emitted.fast = fast
     emitted.text = _picture(name, part, arguments, order)
@@ -102,9 +106,9 @@ class _Otherwise:
 
     def __init__(
         self, name: str, arguments: Sequence[Entry], results: Sequence[Entry | None],
-        fresh: int | None, fast: Callable[..., Any], known: Facts,
+        fresh: int | None, fast: Callable[..., Any], phantoms: Mapping[Entry, Any],
     ):  # fmt: skip
-        self.graph = (name, arguments, results, fresh)
+        self.graph = (name, arguments, results, fresh, phantoms)
         self.fast = fast
         self.plain: Callable[..., Any] | None = None
 
@@ -115,8 +119,11 @@ class _Otherwise:
             if found is not None:
                 return found
         if self.plain is None:
-            name, arguments, results, fresh = self.graph
-            self.plain = emit(name, arguments, results, [type(x) for x in data], fresh=fresh).run
+            name, arguments, results, fresh, phantoms = self.graph
+            types = [type(x) for x in data]
+            self.plain = emit(
+                name, arguments, results, types, fresh=fresh, phantoms=phantoms
+            ).run  # fmt: skip
         return self.plain(*data)
 
 
@@ -133,24 +140,24 @@ def _tidied(x: Any) -> Any:
 def _mixed(
     name: str, arguments: Sequence[Entry], results: Sequence[Entry | None],
     kinds: dict[Entry, Any], order: list[Node], known: Facts, fresh: int | None,
-    why: dict[Node, str | None],
+    why: dict[Node, str | None], phantoms: Mapping[Entry, Any],
 ) -> Emitted | None:  # fmt: skip
     """Python that calls compiled parts and kernels in turn."""
     fused = {n for n, r in why.items() if r is None}
     fused = _worthwhile(order, fused, results)
     steps, parts = _parts(order, fused, results, known)
     while True:
-        if not parts:
-            return None
-        text = module(parts)
-        if len(text) <= LONGEST * 40:
+        texts = [module(part) for part in parts]
+        beyond = _beyond(steps, texts)
+        if not beyond:
             break
-        dropped = {n for s in steps[-1 - len(steps) // 2 :] if isinstance(s, Stage) for n in s.nodes}
-        dropped = dropped or {n for s in steps if isinstance(s, Stage) for n in s.nodes}
-        fused -= dropped
+        why.update(dict.fromkeys(beyond, "the plan is too long to compile all of it"))
+        fused -= beyond
         steps, parts = _parts(order, fused, results, known)
-    functions = iter(cache.builtins(text, len(parts)))
-    out = Text(name, arguments)
+    if not parts:
+        return None
+    functions = iter([cache.builtin(text) for text in texts])
+    out = Text(name, arguments, phantoms)
     last = _last_steps(steps, results)
     dispatches: dict[Node, Any] = {}
     pictures = []
@@ -174,13 +181,29 @@ def _mixed(
     return emitted
 
 
+def _beyond(steps: Sequence[Stage | Node], texts: Sequence[str]) -> set[Node]:
+    """The nodes of the parts that would make the texts to compile too long; equal ones count once."""
+    total = 0
+    seen: set[str] = set()
+    found: set[Node] = set()
+    for stage, text in zip([s for s in steps if isinstance(s, Stage)], texts, strict=True):
+        total += 0 if text in seen else len(text)
+        seen.add(text)
+        if total > LONGEST:
+            found.update(stage.nodes)
+    return found
+
+
 def _call_part(
     out: Text, stage: Stage, function: Callable[..., Any], known: Facts, number: int
 ) -> None:
     """The line that calls a compiled part, and the kernels if it refuses."""
     name = f"c{number}"
     out.environment[name] = function
-    slow = _Otherwise(name, list(stage.takes), list(stage.results), None, function, known)
+    inside = set(stage.nodes)
+    outer = [e for n in stage.nodes for e in n.inputs if e is not None and e[0] not in inside]
+    others = {e: known.like(e) for e in outer if e not in stage.takes}
+    slow = _Otherwise(name, list(stage.takes), list(stage.results), None, function, others)
     out.environment[f"s{number}"] = slow
     taken = ", ".join(out.names[e] for e in stage.takes)
     given = [f"{name}_{k}" for k in range(len(stage.results))]
@@ -221,7 +244,7 @@ def _parts(
 ) -> tuple[list[Stage | Node], list[Part]]:
     """The steps and the compiled parts among them; small parts become kernels again."""
     while True:
-        steps = stages(order, fused)
+        steps = stages(order, fused, results)
         parts = []
         small: set[Node] = set()
         for step in steps:
@@ -245,9 +268,7 @@ def _stage_part(
     arrays = describe_arrays(stage, known, given)
     read = {e for n in order if n not in inside for e in n.inputs if e is not None}
     read.update(e for e in results if e is not None)
-    stage.results = [
-        (n, k) for n in stage.nodes for k in range(_outputs(n)) if (n, k) in read
-    ]
+    stage.results = [(n, k) for n in stage.nodes for k in range(_outputs(n)) if (n, k) in read]
     wants = distinct([arrays[e] for e in stage.results])
     reached = {id(a) for a in ordered(wants)}
     stage.takes = [e for e, a in given.items() if id(a) in reached]
@@ -275,9 +296,7 @@ def _last_steps(
     return last
 
 
-def _picture(
-    name: str, part: Part, takes: Sequence[Entry], nodes: Sequence[Node]
-) -> str:
+def _picture(name: str, part: Part, takes: Sequence[Entry], nodes: Sequence[Node]) -> str:
     """A compiled part in words: what it reads, and its loops with the operators in them."""
     read = [f"a{k} {a.shape}" for k, a in part.inputs.items()]
     lines = [f"compiled {name}({', '.join(read)}):"]
@@ -287,6 +306,8 @@ def _picture(
         sums = [a.detail[0] for a in loop.arrays if a.role == "reduce"]
         stored = sum(a.stored for a in loop.arrays)
         over = " x ".join(map(str, loop.shape)) or "1"
-        lines.append(f"    loop {over}: {maps} maps, {', '.join(sums) or 'no'} reductions, {stored} stored")
+        lines.append(
+            f"    loop {over}: {maps} maps, {', '.join(sums) or 'no'} reductions, {stored} stored"
+        )
     lines.append("")
     return "\n".join(lines)

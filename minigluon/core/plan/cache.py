@@ -15,6 +15,7 @@ import sysconfig
 import tempfile
 import threading
 import warnings
+import weakref
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -44,7 +45,7 @@ class _Code:
 
     def __init__(self, engine: Any, table: Any):
         self.engine, self.table = engine, table
-        self.methods: list[_MethodDef] = []
+        self.method: _MethodDef | None = None
         self.__array_interface__ = table.__array_interface__
 
 
@@ -73,7 +74,7 @@ def _llvm() -> Any:
         llvm.initialize_native_asmprinter()
         name, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
         target = llvm.Target.from_default_triple()
-        machine = target.create_target_machine(opt=3, cpu=name, features=features)
+        machine = _machine(llvm)
     except (RuntimeError, AttributeError, OSError, ValueError):
         return None
     depends = "\n".join([llvmlite.__version__, target.triple, name, features])
@@ -94,9 +95,7 @@ def _addresses() -> Any:
         "ndarray": id(np.ndarray), "float32": id(np.dtype(np.float32)),
         "float64": id(np.dtype(np.float64)), "None": id(None), "PyArray_New": make,
     }  # fmt: skip
-    values = [
-        known.get(n) or ctypes.cast(getattr(api, n), ctypes.c_void_p).value for n in TABLE
-    ]
+    values = [known.get(n) or ctypes.cast(getattr(api, n), ctypes.c_void_p).value for n in TABLE]
     return np.array(values, np.int64)
 
 
@@ -126,28 +125,35 @@ def _laid_out_as_expected(make: Any) -> bool:
     return type(made) is np.ndarray and made.shape == (3, 5) and made.dtype == np.float32
 
 
-def builtins(text: str, count: int) -> list[Callable[..., Any]]:
-    """The functions ``@part0`` to ``@part<count-1>`` of a module as Python functions."""
+#: what is loaded already, by the digest of its text: equal parts of plans share one function
+_LOADED: weakref.WeakValueDictionary[str, Callable[..., Any]] = weakref.WeakValueDictionary()
+
+
+def builtin(text: str) -> Callable[..., Any]:
+    """The function ``@part`` of a module as a Python function."""
     found = _llvm()
     assert found is not None
-    llvm, machine, depends, table = found
+    llvm, _, depends, table = found
+    digest = hashlib.sha256(f"{depends}\n{text}".encode()).hexdigest()[:32]
     with _LOCK:
-        code = _object_code(llvm, machine, text, depends)
-        empty = llvm.parse_assembly("")
-        engine = llvm.create_mcjit_compiler(empty, _machine(llvm))
+        loaded = _LOADED.get(digest)
+        if loaded is not None:
+            return loaded
+        code = _object_code(text, digest)
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(llvm))
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
-    holder = _Code(engine, table)
-    handle = np.asarray(holder)
-    make = ctypes.pythonapi.PyCFunction_NewEx
-    make.restype = ctypes.py_object
-    make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    functions = []
-    for k in range(count):
-        method = _MethodDef(b"plan", engine.get_function_address(f"part{k}"), _METH_FASTCALL, None)
-        holder.methods.append(method)
-        functions.append(make(ctypes.addressof(method), handle, None))
-    return functions
+        holder = _Code(engine, table)
+        # the table's owner keeps the code alive, and the function keeps the table
+        method = holder.method = _MethodDef(
+            b"plan", engine.get_function_address("part"), _METH_FASTCALL, None
+        )
+        make = ctypes.pythonapi.PyCFunction_NewEx
+        make.restype = ctypes.py_object
+        make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+        function: Callable[..., Any] = make(ctypes.addressof(method), np.asarray(holder), None)
+        _LOADED[digest] = function
+        return function
 
 
 def _machine(llvm: Any) -> Any:
@@ -156,8 +162,7 @@ def _machine(llvm: Any) -> Any:
     return target.create_target_machine(opt=3, cpu=llvm.get_host_cpu_name(), features=features)
 
 
-def _object_code(llvm: Any, machine: Any, text: str, depends: str) -> bytes:
-    digest = hashlib.sha256(f"{depends}\n{text}".encode()).hexdigest()[:32]
+def _object_code(text: str, digest: str) -> bytes:
     path = folder() / f"plan-{digest}.o"
     try:
         code = path.read_bytes()
@@ -168,7 +173,7 @@ def _object_code(llvm: Any, machine: Any, text: str, depends: str) -> bytes:
         pass
     except OSError as error:
         _warn_no_cache(error)
-    code = _compile(llvm, machine, text)
+    code = _compile(text)
     try:
         _write(path, code + hashlib.sha256(code).digest())
     except OSError as error:
@@ -176,15 +181,19 @@ def _object_code(llvm: Any, machine: Any, text: str, depends: str) -> bytes:
     return code
 
 
-def _compile(llvm: Any, machine: Any, text: str) -> bytes:
+def _compile(text: str) -> bytes:
+    """The object code of a module: 20 ms for a small one."""
+    found = _llvm()
+    assert found is not None
+    llvm, machine, _, _ = found
     module = llvm.parse_assembly(text)
-    module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.slp_vectorization = True
-    llvm.create_pass_builder(machine, options).getModulePassManager().run(
-        module, llvm.create_pass_builder(machine, options)
-    )
-    return machine.emit_object(module)
+    options.loop_unrolling = False  # a third of the time to compile, and not slower
+    passes = llvm.create_pass_builder(machine, options)
+    passes.getModulePassManager().run(module, passes)
+    code: bytes = machine.emit_object(module)
+    return code
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -125,9 +125,7 @@ class Part:
 
     __slots__ = ("count", "inputs", "loops", "results")
 
-    def __init__(
-        self, count: int, inputs: dict[int, Array], results: Sequence[Array | int | None]
-    ):
+    def __init__(self, count: int, inputs: dict[int, Array], results: Sequence[Array | int | None]):
         self.count, self.inputs, self.results = count, inputs, list(results)
         self.loops = schedule([r for r in self.results if isinstance(r, Array)])
 
@@ -144,25 +142,23 @@ def storage_kind(array: Array) -> str:
     return array.kind
 
 
-def module(parts: Sequence[Part]) -> str:
-    """The text of a module with a function ``@part0``, ``@part1``, ... for each part."""
-    texts = [PRELUDE]
+def module(part: Part) -> str:
+    """The text of a module with the function ``@part``."""
     shapes: dict[Shape, str] = {}
-    for k, part in enumerate(parts):
-        texts.append(_Function(f"part{k}", part, shapes).text())
+    text = _Function(part, shapes).text()
     constants = [
         f"@{name} = private constant [{max(len(shape), 1)} x i64] "
         f"[{', '.join(f'i64 {d}' for d in shape or (0,))}]"
         for shape, name in shapes.items()
     ]
-    return "\n".join([*constants, *texts])
+    return "\n".join([*constants, PRELUDE, text])
 
 
 class _Function:
     """The text of one part: guards, results, scratch, loops, and the tuple."""
 
-    def __init__(self, name: str, part: Part, shapes: dict[Shape, str]):
-        self.name, self.part, self.shapes = name, part, shapes
+    def __init__(self, part: Part, shapes: dict[Shape, str]):
+        self.part, self.shapes = part, shapes
         self.lines: list[str] = []
         self.stack: list[str] = []  # scratch in the first block, where LLVM finds it
         self.places: dict[int, str] = {}  # id of an Array with memory -> its pointer
@@ -202,7 +198,7 @@ class _Function:
             self.say(f"call void {self.entry('PyMem_RawFree')}(ptr {heap})")
         self._finish()
         body = "\n".join([*self.stack, *self.lines])
-        head = f"define ptr @{self.name}(ptr %self, ptr %args, i64 %count) {{\nstart:"
+        head = f"define ptr @part(ptr %self, ptr %args, i64 %count) {{\nstart:"
         none = TABLE.index("None")
         tail = (
             f"refuse:\n  %none = call ptr @entry(ptr %table, i64 {none})\n"
@@ -285,7 +281,7 @@ class _Function:
                 if array.role == "reduce":
                     self._start(array)
             arguments = ", ".join(f"ptr {self.places[id(a)]}" for a in touched)
-            outcome = self.new(f"call i32 @{self.name}_loop{k}({arguments})")
+            outcome = self.new(f"call i32 @loop{k}({arguments})")
             if beyond:
                 total = outcome if not self.beyond else self.new(f"or i32 {self.flag}, {outcome}")
                 self.beyond, self.flag = True, total
@@ -360,7 +356,7 @@ class _Function:
         body = _Body(sizes, steps, names)
         text = body.text(loop.arrays, reads, writes)
         parameters = ", ".join(f"ptr noalias {n}" for n in names.values())
-        head = f"define internal i32 @{self.name}_loop{number}({parameters}) {{\nstart:"
+        head = f"define internal i32 @loop{number}({parameters}) {{\nstart:"
         return f"{head}\n{text}\n}}", list(touched.values()), bool(body.block.beyond)
 
 
@@ -402,8 +398,7 @@ class _Body:
         held: list[tuple[Array, int, str]] = []  # reductions along the innermost axis
         for array in arrays:
             got = [
-                self.load(*reads[id(s)]) if id(s) in reads else values[id(s)]
-                for s in array.sources
+                self.load(*reads[id(s)]) if id(s) in reads else values[id(s)] for s in array.sources
             ]
             if array.role == "map":
                 if callable(array.detail):
@@ -425,9 +420,7 @@ class _Body:
         return self._nest(held)
 
     def store(self, array: Array, move: int, value: Value) -> None:
-        self.block.lines.append(
-            f"store {value.kind} {value.name}, ptr {self.address(array, move)}"
-        )
+        self.block.lines.append(f"store {value.kind} {value.name}, ptr {self.address(array, move)}")
 
     def accumulate(self, array: Array, register: str, value: Value) -> None:
         block, kind = self.block, storage_kind(array)

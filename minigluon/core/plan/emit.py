@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,22 +36,26 @@ def emit(
     *,
     fresh: int | None = None,
     known: Facts | None = None,
+    phantoms: Mapping[Entry, Any] | None = None,
 ) -> Emitted:
     """The function ``name(*arguments) -> tuple of results`` for arguments of these storage types.
 
     Nodes above an argument are not computed. A result of None is None. The first ``fresh`` results
     (all if None) never share memory with an argument nor with each other. With ``known`` what can
-    be is compiled for arguments of these shapes and dtypes.
+    be is compiled for arguments of these shapes and dtypes. ``phantoms`` are entries that are only
+    asked for their shape and dtype, and what answers for them.
     """
-    order = _between(arguments, results)
-    dispatches, kinds = _resolve(order, arguments, types)
+    phantoms = phantoms or {}
+    order = between([*arguments, *phantoms], results)
+    given = [*types, *[np.ndarray] * len(phantoms)]
+    dispatches, kinds = _resolve(order, [*arguments, *phantoms], given)
     if known is not None:
-        emitted = compiled(name, arguments, results, kinds, order, known, fresh)
+        emitted = compiled(name, arguments, results, kinds, order, known, fresh, phantoms)
         if emitted is not None:
             emitted.dispatches = dispatches
             emitted.types = tuple([None if e is None else kinds[e] for e in results])
             return emitted
-    text = Text(name, arguments)
+    text = Text(name, arguments, phantoms)
     last_use = _last_uses(order, results)
     for node in order:
         text.call(node, dispatches[node].kernel)
@@ -62,20 +66,25 @@ def emit(
 def compiled(
     name: str, arguments: Sequence[Entry], results: Sequence[Entry | None],
     kinds: dict[Entry, Any], order: list[Node], known: Facts, fresh: int | None,
+    phantoms: Mapping[Entry, Any],
 ) -> Emitted | None:  # fmt: skip
     """The function with its elementwise parts compiled, or None if there are none."""
     from .assemble import assemble
 
-    return assemble(name, arguments, results, kinds, order, known, fresh)
+    return assemble(name, arguments, results, kinds, order, known, fresh, phantoms)
 
 
 class Text:
     """The lines of a function under construction, and the objects they name."""
 
-    def __init__(self, name: str, arguments: Sequence[Entry]):
+    def __init__(self, name: str, arguments: Sequence[Entry], phantoms: Mapping[Entry, Any]):
         self.name = name
         self.environment: dict[str, Any] = {}
         self.names = {entry: f"a{k}" for k, entry in enumerate(arguments)}
+        self.phantoms = phantoms
+        for k, (entry, like) in enumerate(phantoms.items()):
+            self.names[entry] = f"like{k}"
+            self.environment[f"like{k}"] = like
         self.lines: list[str] = []
         self.aliases = set(arguments)
         self.count = len(arguments)
@@ -100,8 +109,9 @@ class Text:
 
     def forget(self, dead: Sequence[Entry]) -> None:
         """A line that lets go of values nobody reads any more."""
-        if dead:
-            self.lines.append(" = ".join([self.names[e] for e in dict.fromkeys(dead)]) + " = None")
+        names = [self.names[e] for e in dict.fromkeys(dead) if e not in self.phantoms]
+        if names:
+            self.lines.append(" = ".join(names) + " = None")
 
     def finish(
         self, results: Sequence[Entry | None], fresh: int | None, kinds: dict[Entry, Any],
@@ -132,7 +142,7 @@ def storages(
     heads: Sequence[Entry | None], arguments: Sequence[Entry], types: Sequence[type]
 ) -> dict[Entry, Any]:
     """The storage type of every entry that the heads need, for arguments of these types."""
-    return _resolve(_between(arguments, heads), arguments, types)[1]
+    return _resolve(between(arguments, heads), arguments, types)[1]
 
 
 def _resolve(
@@ -153,7 +163,7 @@ def _resolve(
     return dispatches, kinds
 
 
-def _between(arguments: Sequence[Entry], results: Sequence[Entry | None]) -> list[Node]:
+def between(arguments: Sequence[Entry], results: Sequence[Entry | None]) -> list[Node]:
     """The nodes to run, in order: those the results need and the arguments do not give."""
     given = set(arguments)
     order: list[Node] = []

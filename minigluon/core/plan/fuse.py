@@ -6,7 +6,7 @@ number of calls of other kernels, so a plan alternates between kernels and a few
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,8 @@ from .loops import KINDS, Array, Unsupported, copied, elements
 LOWERINGS: dict[str, tuple[Callable[..., Any], bool, bool]] = {}
 #: a part of fewer maps and reductions than this is not worth a call of its own
 FEWEST = 2
-#: lines of LLVM's language that a plan may have: compiling takes about 0.1 ms for each
-LONGEST = 8000
+#: characters of LLVM's language that a function of a plan may have: 10,000 take 20 to 40 ms
+LONGEST = 150_000
 #: elements of elementwise work from which on a bound executor's plan is compiled
 LARGE = 1 << 17
 
@@ -58,6 +58,35 @@ class Facts:
             raise Unsupported(f"{entry[0].name}: not float32 or float64 of known shape")
         return Array("input", shape, kind, (), number)
 
+    def work(self) -> int:
+        """How many elements the results have of operators that can be compiled."""
+        sizes = [
+            elements(shape) for (node, _), shape in self.shapes.items()
+            if node.call is not None and node.call.op.name in LOWERINGS and infer.known(shape)
+        ]  # fmt: skip
+        return sum(sizes)
+
+    def learn(self, entry: Entry, other: Entry) -> None:
+        """An entry is like another."""
+        self.shapes[entry], self.dtypes[entry] = self.shapes[other], self.dtypes[other]
+
+    def like(self, entry: Entry) -> Like:
+        """What answers for the entry where only its shape and dtype are asked for."""
+        return Like(self.shapes[entry], self.dtypes[entry])
+
+
+class Like:
+    """Stands for an array of which only shape and dtype are read."""
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any):
+        self.shape, self.dtype = shape, dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
 
 def facts(
     heads: Sequence[Entry | None], shapes: Mapping[Node, Any], dtypes: Mapping[Node, Any]
@@ -72,12 +101,21 @@ def facts(
     return Facts(found, kinds)
 
 
-def wanted(size: int | None = None) -> bool:
-    """Whether a plan is to be compiled; ``size`` is the work of one that should be large for it."""
+def wanted() -> bool:
+    """Whether plans are to be compiled."""
+    return config.get("MINIGLUON_FUSE") != "never" and cache.available()
+
+
+def wanted_bound(data: Sequence[Any]) -> int | None:
+    """How much work has to be in the plan of an executor on these arrays for it to be compiled.
+
+    None if none would be enough. Scripts bind many small graphs, and each would take 20 ms.
+    """
     choice = config.get("MINIGLUON_FUSE")
-    if choice == "never" or not cache.available():
-        return False
-    return choice == "always" or size is None or size >= LARGE
+    if choice == "always":
+        return 0 if wanted() else None
+    size = sum(elements(x.shape) for x in data)
+    return LARGE if choice != "never" and size >= LARGE // 64 and cache.available() else None
 
 
 def lower(node: Node, inputs: Sequence[Array], known: Facts) -> tuple[Array, ...]:
@@ -139,7 +177,7 @@ class Stage:
 
 
 def stages(
-    order: Sequence[Node], compiled: set[Node]
+    order: Sequence[Node], compiled: set[Node], results: Sequence[Entry | None]
 ) -> list[Stage | Node]:
     """Kernels' nodes and compiled stages in the order they are run.
 
@@ -161,6 +199,7 @@ def stages(
         if not mine and (call.op.mutates or "rng" in call.op.injects):
             here = keeper = max(here, keeper)
         level[node] = here
+    _sink(order, compiled, results, level)
     steps: list[Stage | Node] = []
     for k in range(max(level.values(), default=-1) + 1):
         steps += [n for n in order if level[n] == k and n not in compiled]
@@ -171,9 +210,28 @@ def stages(
     return steps
 
 
-def describe_arrays(
-    stage: Stage, known: Facts, given: Mapping[Entry, Array]
-) -> dict[Entry, Array]:
+def _sink(
+    order: Sequence[Node], compiled: set[Node], results: Sequence[Entry | None],
+    level: dict[Node, int],
+) -> None:  # fmt: skip
+    """Move compiled nodes to the later stage that alone reads them, unless that would take more
+    arrays from stage to stage."""
+    users: dict[Node, set[Node]] = {}
+    for node in order:
+        for entry in node.inputs:
+            if entry is not None:
+                users.setdefault(entry[0], set()).add(node)
+    heads = {e[0] for e in results if e is not None}
+    for node in reversed(order):
+        if node not in compiled or node in heads:
+            continue
+        later = {level[u] for u in users.get(node, ())}
+        if len(later) == 1 and level[node] not in later and users[node] <= compiled:
+            if len({e for e in node.inputs if e is not None and e[0] in compiled}) <= 1:
+                level[node] = later.pop()
+
+
+def describe_arrays(stage: Stage, known: Facts, given: Mapping[Entry, Array]) -> dict[Entry, Array]:
     """Every entry of a stage as an Array, from the Arrays it is given."""
     arrays = dict(given)
     for node in stage.nodes:
@@ -206,7 +264,10 @@ def recomputed(
     Those are chains of maps over arguments and over values that are kept anyway: computing costs
     less than writing them to memory and reading them back.
     """
-    firm = set(read) | arguments
+    mutated = {
+        e for n in topological(read) if n.call is not None and n.call.op.mutates for e in n.inputs
+    }
+    firm = set(read) | (arguments - mutated)
     dropped: set[Entry] = set()
     for entry in read:
         cone, frontier = set(), [entry]
@@ -228,6 +289,22 @@ def recomputed(
             if all(_is_map(n, known, dense) for n in order):
                 dropped.add(entry)
     return dropped
+
+
+def values_read(nodes: Iterable[Node]) -> set[Entry]:
+    """The entries of which nodes read more than shape and dtype."""
+    found: set[Entry] = set()
+    for node in nodes:
+        call = node.call
+        if call is None:
+            continue
+        op = call.op
+        names = op.names_of_inputs(call.attrs, len(node.inputs))
+        for k, entry in enumerate(node.inputs):
+            role = op.variadic if op.variadic and k >= len(op.inputs) else names[k]
+            if entry is not None and role not in op.shape_only:
+                found.add(entry)
+    return found
 
 
 def _is_map(node: Node, known: Facts, dense: Callable[[Entry], bool]) -> bool:

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 
 from ..graph import Entry, Node, topological, variable
-from .emit import Emitted, emit, storages
-from .fuse import Facts, facts, recomputed
+from .emit import Emitted, between, emit, storages
+from .fuse import Facts, facts, recomputed, values_read
+from .simplify import simplify
 
 
 class Plan:
     """How to run a graph whose arguments have these storage types.
 
     With ``like``, arguments it will be run with, it is made for arrays of their shapes and dtypes
-    only, and compiled where it can be.
+    only, and compiled where it can be, if loops would go over ``least`` elements or more.
 
     ``forward(*arguments)`` gives the outputs followed by ``len(kept)`` values for the backward pass;
     ``backward(head_types).run(*headgradients, *kept, *arguments)`` gives the gradients.
@@ -24,7 +25,7 @@ class Plan:
 
     __slots__ = (
         "_backwards", "arguments", "forward", "gradients", "heads", "kept", "known", "outputs",
-        "pull", "reads_heads", "types", "wanted",
+        "phantoms", "pull", "reads_heads", "types", "wanted",
     )  # fmt: skip
 
     def __init__(
@@ -34,6 +35,7 @@ class Plan:
         types: Sequence[type],
         wanted: Sequence[bool] | None = None,
         like: Sequence[Any] | None = None,
+        least: int = 0,
     ):
         self.arguments, self.outputs, self.types = list(arguments), list(outputs), tuple(types)
         self.wanted = tuple(wanted) if wanted is not None and any(wanted) else None
@@ -43,11 +45,12 @@ class Plan:
         self.reads_heads = False
         self._backwards: dict[tuple[type, ...], Emitted] = {}
         self.known: Facts | None = None
+        self.phantoms: dict[Entry, Any] = {}
         self.pull: Callable[..., Any] | None = None  # the backward builtin, once it is compiled
         if self.wanted is not None:
             self._differentiate()
         if like is not None:
-            self._specialise(like)
+            self._specialise(like, least)
         results = [*self.outputs, *self.kept]
         self.forward = emit(
             "forward", self.arguments, results, self.types, fresh=len(self.outputs),
@@ -65,6 +68,12 @@ class Plan:
         self.gradients = [
             found.get(e) if w else None for e, w in zip(self.arguments, self.wanted, strict=True)
         ]
+        self.kept = self._read_ahead()
+        below = set(topological(self.gradients))
+        self.reads_heads = any(h[0] in below for h in self.heads)
+
+    def _read_ahead(self) -> list[Entry]:
+        """The forward values that the gradient graph reads."""
         ahead = set(topological(self.outputs))
         read: dict[Entry, None] = {}
         for node in topological(self.gradients):
@@ -76,17 +85,15 @@ class Plan:
         for result in self.gradients:
             if result is not None and result[0] in ahead and result[0].call is not None:
                 read[result] = None
-        self.kept = list(read)
-        below = set(topological(self.gradients))
-        self.reads_heads = any(h[0] in below for h in self.heads)
+        return list(read)
 
-    def _specialise(self, like: Sequence[Any]) -> None:
+    def _specialise(self, like: Sequence[Any], least: int) -> None:
         """Find out all shapes and dtypes, and which kept values are better computed again."""
         nodes = [e[0] for e in self.arguments]
         shapes: dict[Node, Any] = {n: x.shape for n, x in zip(nodes, like, strict=True)}
         dtypes: dict[Node, Any] = {n: x.dtype for n, x in zip(nodes, like, strict=True)}
         known = facts(self.outputs, shapes, dtypes)
-        if known is None:
+        if known is None or known.work() < least:
             return
         if self.wanted is not None:
             for head, output in zip(self.heads, self.outputs, strict=True):
@@ -94,12 +101,39 @@ class Plan:
             known = facts([*self.outputs, *self.gradients], shapes, dtypes)
             if known is None:
                 return
-            kinds = storages(self.kept, self.arguments, self.types)
-            dropped = recomputed(
-                self.kept, set(self.arguments), known, lambda e: kinds.get(e) is np.ndarray
-            )
-            self.kept = [e for e in self.kept if e not in dropped]
+        self._simplify(known)
+        if self.wanted is not None:
+            self._spare(known)
         self.known = known
+
+    def _simplify(self, known: Facts) -> None:
+        count = len(self.outputs)
+        heads = [*self.outputs, *self.gradients]
+        types = [*self.types, *[np.ndarray] * len(self.heads)]
+        kinds = storages(heads, [*self.arguments, *self.heads], types)
+        heads = simplify(heads, known, lambda e: kinds.get(e) is np.ndarray, count)
+        self.outputs = [h for h in heads[:count] if h is not None]
+        self.gradients = heads[count:]
+        if self.wanted is not None:
+            self.kept = self._read_ahead()
+
+    def _spare(self, known: Facts) -> None:
+        """Keep only what the backward pass reads and cannot as well compute anew."""
+        kinds = storages(self.kept, self.arguments, self.types)
+
+        def dense(entry: Entry) -> bool:
+            return kinds.get(entry) is np.ndarray
+
+        ahead = set(topological(self.outputs))
+        behind = [n for n in topological(self.gradients) if n not in ahead]
+        values = values_read(behind) | {g for g in self.gradients if g is not None}
+        read = [e for e in self.kept if e in values or not dense(e)]
+        dropped = recomputed(read, set(self.arguments), known, dense)
+        kept = [e for e in read if e not in dropped]
+        again = between([*kept, *self.arguments], list(dropped))
+        values |= values_read(again)
+        self.phantoms = {e: known.like(e) for e in self.kept if e not in values and dense(e)}
+        self.kept = [e for e in self.kept if e not in dropped and e not in self.phantoms]
 
     def backward(self, head_types: tuple[type, ...]) -> Emitted:
         """The backward function for head gradients of these storage types."""
@@ -113,6 +147,7 @@ class Plan:
                 [*head_types, *kept_types, *self.types],
                 fresh=0,
                 known=self.known,
+                phantoms=self.phantoms,
             )
             if found.fast is not None:
                 self.pull = found.fast

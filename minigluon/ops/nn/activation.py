@@ -151,7 +151,11 @@ def _(s, *, act_type, **_):
         s.outs = [s.data] * len(s.outs)
         s.data = s.out
     data = s.data
-    if act_type == "prelu" and not isinstance(data, UnknownShape) and isinstance(s.gamma, UnknownShape):
+    if (
+        act_type == "prelu"
+        and not isinstance(data, UnknownShape)
+        and isinstance(s.gamma, UnknownShape)
+    ):
         s.gamma = (data[1] if len(data) > 1 else data[0],)
 
 

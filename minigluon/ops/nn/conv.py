@@ -341,8 +341,9 @@ def Deconvolution(
 ):
     """Transposed convolution: every element of the data adds a weighted kernel to the result.
 
-    It is the gradient of a Convolution with respect to its data, used to make data larger. Along an
-    axis the result has ``(size - 1) * stride + dilate * (kernel - 1) + 1 - 2 * pad + adj`` elements.
+    It is the gradient of a Convolution with respect to its data, used to make data larger. The
+    result has ``(size - 1) * stride + dilate * (kernel - 1) + 1 - 2 * pad + adj`` elements along an
+    axis.
 
     Parameters
     ----------
@@ -378,23 +379,15 @@ def Deconvolution(
 def _enlarged(spatial, kernel, stride, dilate, pad, adj, target_shape):
     """The Window of the convolution that is turned around, and the spatial size of the result."""
     window = window_of("Deconvolution", kernel, stride, dilate, pad)
-    whole = [
-        (n - 1) * s + reach
-        for n, s, reach in zip(spatial, window.stride, _reach(window), strict=True)
-    ]
+    steps = zip(spatial, window.stride, _reach(window), strict=True)
+    whole = [(n - 1) * s + reach for n, s, reach in steps]
     if target_shape and any(target_shape):
         _check_target(target_shape, whole)
         over = [w - t for w, t in zip(whole, target_shape, strict=True)]
+        _check_added(tuple([n % 2 for n in over]), window)
         return window._replace(pad=tuple([(n + 1) // 2 for n in over])), tuple(target_shape)
     added = adj or (0,) * len(kernel)
-    if len(added) != len(kernel) or any(
-        a >= s or a < 0 for a, s in zip(added, window.stride, strict=True)
-    ):
-        raise AttributeValueError(
-            f"Deconvolution: adj must be smaller than stride.\n"
-            f"  received  adj={adj}, stride={window.stride}\n"
-            "  expected  for each axis a number from 0 to stride - 1\n  fix       reduce adj"
-        )
+    _check_added(added, window)
     sizes = [w - 2 * p + a for w, p, a in zip(whole, window.pad, added, strict=True)]
     if any(n is not UNKNOWN and n < 1 for n in sizes):
         raise ShapeError(
@@ -403,6 +396,19 @@ def _enlarged(spatial, kernel, stride, dilate, pad, adj, target_shape):
             "  expected  a result of at least one element along each axis\n  fix       reduce pad"
         )
     return window, tuple(sizes)
+
+
+def _check_added(added, window):
+    fits = len(added) == len(window.stride) and all(
+        a is UNKNOWN or 0 <= a < s for a, s in zip(added, window.stride, strict=True)
+    )
+    if not fits:
+        raise AttributeValueError(
+            f"Deconvolution: adj must be smaller than stride.\n"
+            f"  received  adj={added} (given, or needed for target_shape), stride={window.stride}\n"
+            "  expected  for each axis a number from 0 to stride - 1\n"
+            "  fix       reduce adj, or change target_shape by one"
+        )
 
 
 def _check_target(target_shape, whole):

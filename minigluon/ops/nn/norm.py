@@ -14,6 +14,7 @@ from ...kernels import normalization as kernels
 from ...kernels.convolution import widened
 from ...kernels.normalization import group_plane, row_plane
 
+
 def _planar(data, kind, axis, groups):
     """Data seen as rows, or as groups of each sample; and how statistics are taken of that."""
     if kind == "row":
@@ -214,9 +215,7 @@ def _(s, *, num_groups, **_):
 
 @GroupNorm.grad
 def _(F, g, data, gamma, beta, *, out, num_groups, **_):
-    return F._normalization_grad(
-        g[0], data, gamma, out[1], out[2], kind="group", groups=num_groups
-    )
+    return F._normalization_grad(g[0], data, gamma, out[1], out[2], kind="group", groups=num_groups)
 
 
 # ---- InstanceNorm
@@ -302,7 +301,9 @@ def L2Normalization(
     axes = tuple(range(1, data.ndim)) if mode == "instance" else (1,)
     if mode == "spatial":
         axes = tuple(range(2, data.ndim))
-    length = np.sqrt(np.add.reduce(np.square(wide), axis=axes, keepdims=True) + wide.dtype.type(eps))
+    length = np.sqrt(
+        np.add.reduce(np.square(wide), axis=axes, keepdims=True) + wide.dtype.type(eps)
+    )
     kept = tuple([n for k, n in enumerate(data.shape) if k not in axes])
     return (wide / length).astype(data.dtype, copy=False), length.reshape(kept).astype(data.dtype)
 

@@ -45,7 +45,7 @@ def SoftmaxOutput(
 
     Parameters
     ----------
-    data : ``(batch, classes)``; all trailing axes count as classes unless one of the next two is set.
+    data : ``(batch, classes)``; all trailing axes are classes unless one of the next two is set.
     label : class numbers ``(batch,)``, or probabilities in the shape of ``data``. Class numbers
         outside belong to no class.
     multi_output : classes lie on axis 1 and there is a label for every other position; the gradient
@@ -55,7 +55,7 @@ def SoftmaxOutput(
     normalization : divide by the number of labels ("batch"), or of those that are not
         ``ignore_label``, with ``use_ignore`` or without ("valid"), or by nothing.
     out_grad : multiply by the head gradient (MXNet 1.9.1 multiplies by the output instead).
-    smooth_alpha : label smoothing: this share goes to the other classes.
+    smooth_alpha : label smoothing: this share goes to the other classes; not with ``multi_output``.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def _softmax_output_grad(
     classes = grad.shape[-1]
     count = grad.size // classes
     target = label.reshape(-1)[:count].astype(np.int64)
-    rest = smooth_alpha / (classes - 1) if smooth_alpha else 0.0
+    rest = smooth_alpha / (classes - 1) if smooth_alpha and not multi_output else 0.0
     if rest:
         grad -= number(rest)
     rows = grad.reshape(count, classes)
@@ -146,7 +146,9 @@ def _softmax_output_grad(
             scale /= out.shape[0] if multi_output else label.size
     if scale != 1:
         grad *= number(scale)
-    return np.ascontiguousarray(np.moveaxis(grad, -1, 1)) if multi_output else grad.reshape(out.shape)
+    return (
+        np.ascontiguousarray(np.moveaxis(grad, -1, 1)) if multi_output else grad.reshape(out.shape)
+    )
 
 
 def _with_classes_last(out, multi_output, preserve_shape):

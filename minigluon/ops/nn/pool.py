@@ -115,8 +115,8 @@ def Pooling(
     kernel, stride, pad : the size of windows, the steps between them (1 if not given) and the
         padding, a number for each spatial axis.
     global_pool : one window over everything; the other three do not matter then.
-    pooling_convention : "valid" leaves out a window that does not fit entirely; "full" lets it stick
-        out; "same" has ``ceil(size / stride)`` windows, the data in their middle.
+    pooling_convention : "valid" leaves out a window that does not fit entirely; "full" lets it
+        stick out; "same" has ``ceil(size / stride)`` windows, the data in their middle.
     p_value : the p of ``lp``.
     count_include_pad : whether padding counts in the number averages are divided by (it does).
     layout : the order of the axes.
@@ -191,11 +191,12 @@ def _(t, **attrs):
     t.data = t.out
     t.out = t.data
     if _has_workspace(**attrs):
-        kernel = attrs["kernel"]
-        t.outs = [
-            None,
-            np.dtype(np.int32 if attrs["global_pool"] else kernels.winner_dtype(kernel)),
-        ]
+        t.outs = [None, _winner_dtype(attrs["kernel"], attrs["global_pool"])]
+
+
+def _winner_dtype(kernel, global_pool):
+    """The dtype of elements' numbers in windows."""
+    return np.dtype(np.int32 if global_pool else kernels.winner_dtype(kernel))
 
 
 @Pooling.grad
@@ -315,7 +316,7 @@ def _(s, *, layout, **how):
 
 @_max_pool_winner.dtype
 def _(t, *, kernel, global_pool, **_):
-    t.out = np.dtype(np.int32 if global_pool else kernels.winner_dtype(kernel))
+    t.out = _winner_dtype(kernel, global_pool)
 
 
 @op(shape_only=("data",))
@@ -387,7 +388,9 @@ def Pooling_v1(
     stride: Shape = (),
     pad: Shape = (),
 ):
-    """``Pooling`` as it was before: averages are always divided by the size of the kernel.
+    """``Pooling`` as it was before.
+
+    Averages are always divided by the size of the kernel, and padding takes part as zero in maxima.
 
     Examples
     --------
@@ -397,8 +400,15 @@ def Pooling_v1(
     how = _window_attributes(kernel, global_pool, pooling_convention, stride, pad)
     _check_axes(data.shape, "Pooling_v1")
     if pool_type == "max":
-        return kernels.largest(data, _pool(data.shape[2:], how, "Pooling_v1"))[0]
+        pool = _pool(data.shape[2:], how, "Pooling_v1")
+        best = kernels.largest(data, pool)[0]
+        return np.maximum(best, 0, out=best, where=_with_padding(pool, data.shape[2:]))
     return _sum_windows(data, "sum" if pool_type == "sum" else "avg_whole", None, how)
+
+
+def _with_padding(pool, spatial):
+    """Which windows have padding in them."""
+    return kernels.counts(pool, spatial, True) > kernels.counts(pool, spatial, False)
 
 
 @Pooling_v1.shape
@@ -413,7 +423,9 @@ def _(s, *, pool_type, **how):
 @Pooling_v1.grad
 def _(F, g, data, *, out, pool_type, **how):
     if pool_type == "max":
-        return F._max_pool_grad(g, F._max_pool_winner(data, **how), data, **how)
+        winner = F._max_pool_winner(data, **how)
+        won = F._equal(F._max_pool_pick(data, winner, **how), out)  # not padding's zero
+        return F._max_pool_grad(g * won, winner, data, **how)
     return F._sum_pool_grad(g, data, kind="sum" if pool_type == "sum" else "avg_whole", **how)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from ...base import AttributeValueError, ShapeError
 from ...core.infer import UnknownShape, known
 from ...core.op import op
+from .._shared import filled
 
 # Lengths beyond the data count as the whole of it, and lengths below the least as that, so that
 # nothing outside the data is ever read (MXNet reads memory before the data for SequenceLast).
@@ -124,10 +125,7 @@ def SequenceLast(
     array([1., 4.], dtype=float32)
     """
     result = np.array(data[_last(data.shape, sequence_length, axis)])
-    if out is None:
-        return result
-    out[...] = result
-    return out
+    return filled(result, out)
 
 
 def _last(shape, sequence_length, axis):
@@ -155,7 +153,9 @@ SequenceLast.dtype(_any_dtype_of_lengths)
 
 @SequenceLast.grad
 def _(F, g, data, *lengths, out, use_sequence_length, axis):
-    grad = F._sequence_last_grad(g, data, *lengths, use_sequence_length=use_sequence_length, axis=axis)
+    grad = F._sequence_last_grad(
+        g, data, *lengths, use_sequence_length=use_sequence_length, axis=axis
+    )
     return (grad, None) if lengths else grad
 
 
@@ -216,10 +216,7 @@ def SequenceReverse(
         result = data[source, np.arange(data.shape[1])]
     else:
         result = np.array(data[::-1])
-    if out is None:
-        return result
-    out[...] = result
-    return out
+    return filled(result, out)
 
 
 @SequenceReverse.shape

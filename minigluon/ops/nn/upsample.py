@@ -30,8 +30,9 @@ def UpSampling(
 
     With ``nearest`` there may be several arrays; the others are enlarged to the size of the first
     one's result and then joined along the channels, or summed. With ``bilinear`` the second array
-    is the weight of a ``Deconvolution`` that treats every channel alone: ``(channels, 1, k, k)`` with
-    ``k = 2 * scale - scale % 2``. Left out in a symbol, it is made and starts as bilinear weights.
+    is the weight of a ``Deconvolution`` that treats every channel alone: ``(channels, 1, k, k)``
+    with ``k = 2 * scale - scale % 2``. Left out in a symbol, it is made and starts as bilinear
+    weights.
 
     Examples
     --------
