@@ -1,4 +1,4 @@
-"""The command line: run old MXNet scripts unchanged, look operators up."""
+"""The command line: run old MXNet scripts unchanged, look operators up, keep the cache small."""
 
 from __future__ import annotations
 
@@ -40,6 +40,10 @@ def main(arguments: list[str] | None = None) -> int:
     ops.add_argument("name", metavar="NAME", nargs="?", help="an operator or an alias of one")
     ops.set_defaults(function=lambda options: ops_command(ops, options))
 
+    cache = commands.add_parser("cache", help="show or remove compiled code kept on disk")
+    cache.add_argument("action", choices=["info", "clear"], help="show, or remove")
+    cache.set_defaults(function=cache_command)
+
     options = parser.parse_args(arguments)
     options.function(options)
     return 0
@@ -67,6 +71,19 @@ def ops_command(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
         print(_catalogue.details(options.name) if options.name else _catalogue.overview())
     except minigluon.MXNetError as error:
         parser.error(str(error))
+
+
+def cache_command(options: argparse.Namespace) -> None:
+    """``minigluon cache info|clear``."""
+    from .core.plan import cache
+
+    files = cache.kept_files()
+    size = sum(file.stat().st_size for file in files)
+    if options.action == "clear":
+        for file in files:
+            file.unlink(missing_ok=True)
+    what = "removed from" if options.action == "clear" else "in"
+    print(f"{len(files)} files, {size / 1024:.0f} KiB, {what} {cache.folder()}")
 
 
 def run_script(script: str, arguments: list[str]) -> None:

@@ -96,6 +96,11 @@ def four_lines(what: str, received: object, expected: str, fix: str) -> str:
     return f"{what}\n  received  {received}\n  expected  {expected}\n  fix       {fix}"
 
 
+def _as_list(obj: object) -> list[object] | tuple[object, ...]:
+    """A list or tuple as it is, anything else as a list of one; old scripts import it from here."""
+    return obj if isinstance(obj, list | tuple) else [obj]
+
+
 string_types: tuple[type, ...] = (str,)
 numeric_types: tuple[type, ...] = (float, int)
 integer_types: tuple[type, ...] = (int,)

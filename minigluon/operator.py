@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
-from . import ndarray as nd
 from .core.op import REQUIRED, registry
 from .ops.custom import CustomOpError, compose_symbols, makers
 
@@ -287,5 +286,5 @@ def get_operator_arguments(op_name: str) -> OperatorArguments:
 
 __all__ = [
     "CustomOp", "CustomOpError", "CustomOpProp", "NDArrayOp", "NumpyOp", "OperatorArguments",
-    "PythonOp", "get_all_registered_operators", "get_operator_arguments", "nd", "register",
+    "PythonOp", "get_all_registered_operators", "get_operator_arguments", "register",
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import NamedTuple
@@ -53,7 +54,7 @@ class UnknownFeature(MXNetError):
     """A feature that MXNet does not know either."""
 
 
-class Features(dict[str, Feature]):
+class Features(OrderedDict[str, Feature]):
     """The features by name, in order.
 
     Examples

@@ -17,7 +17,7 @@ Shape: TypeAlias = tuple[int, ...]
 
 @final
 class Csr:
-    """Compressed sparse rows: row ``i`` is ``values[indptr[i]:indptr[i+1]]`` at ``indices[...]``."""
+    """Compressed sparse rows: row ``i`` has ``values[indptr[i]:indptr[i+1]]``, at ``indices``."""
 
     __slots__ = ("indices", "indptr", "shape", "values")
     stype = "csr"

@@ -363,3 +363,33 @@ def test_the_table_tells_what_operators_take():
     told = mx.operator.get_operator_arguments("Activation")
     assert told.names == ["data", "act_type"]
     assert told.narg == len(told.types) == 2
+
+
+class Remembers(CustomOp):
+    def __init__(self):
+        self.runs = 0
+
+    def forward(self, is_train, req, in_data, out_data, aux):
+        self.runs += 1
+        self.assign(out_data[0], req[0], in_data[0] * self.runs)
+
+
+@register("t_remembers")
+class RemembersProp(CustomOpProp):
+    def create_operator(self, ctx, in_shapes, in_dtypes):
+        return Remembers()
+
+
+def test_an_executor_has_one_operator_for_all_its_runs():
+    symbol = sym.Custom(sym.Custom(sym.var("x"), op_type="t_remembers"), op_type="t_remembers")
+    for _ in range(2):
+        executor = symbol.bind(mx.cpu(), {"x": nd.ones(1)})
+        got = [executor.forward()[0].asscalar() for _ in range(3)]
+        assert got == [1, 4, 9]
+
+
+def test_other_calls_have_one_of_their_own():
+    x = nd.ones(1)
+    assert [nd.Custom(x, op_type="t_remembers").asscalar() for _ in range(2)] == [1, 1]
+    cached = nd.CachedOp(sym.Custom(sym.var("x"), op_type="t_remembers"))
+    assert [cached(x).asscalar() for _ in range(2)] == [1, 1]

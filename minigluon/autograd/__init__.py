@@ -94,9 +94,7 @@ def grad(
     before = state.training
     state.training = train_mode
     try:
-        return tape.gradients(
-            heads, variables, head_grads, retain or create_graph, create_graph
-        )
+        return tape.gradients(heads, variables, head_grads, retain or create_graph, create_graph)
     finally:
         state.training = before
 
@@ -104,7 +102,7 @@ def grad(
 def get_symbol(x: Any) -> Any:
     """The recorded computation of an array as a Symbol; leaves become variables."""
     from ..base import MXNetError
-    from ..symbol.symbol import from_tape
+    from ..symbol.variable import from_tape
 
     if x._entry is None:
         raise MXNetError(

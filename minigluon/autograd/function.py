@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base import MXNetError, ShapeError
+import numpy as np
+
+from ..base import ArgumentTypeError, MXNetError, ShapeError
 from ..core.call import Call
-from ..core.explain import ArgumentTypeError
-from ..core.grad import Like, released, zeros_like
+from ..core.grad import released, zeros_like
 from ..core.graph import Node
 from ..core.invoke import wrap
 from ..core.op import Op
+from ..core.plan.fuse import Like
 from ..core.state import state
 from .scopes import pause
 
@@ -88,7 +90,10 @@ class _FunctionOp(Op):
         if node.values is None:
             raise released(call.op.name)
         contexts = node.values[1]
-        arrays = [None if g is None else wrap(g, c) for g, c in zip(incoming, contexts, strict=True)]
+        arrays = [
+            None if g is None else wrap(_read_only(g), c)
+            for g, c in zip(incoming, contexts, strict=True)
+        ]
         with pause(train_mode=state.training):
             results = _run_backward(node, arrays)
         return [None if r is None else r._data for r in results]
@@ -100,12 +105,19 @@ class _FunctionOp(Op):
         return _run_backward(node, incoming)
 
 
+def _read_only(g: Any) -> Any:
+    """A gradient as users get it: others may still need it, so it cannot be written to."""
+    values = (g if type(g) is np.ndarray else g.values).view()
+    values.flags.writeable = False
+    return values if type(g) is np.ndarray else g.with_values(values)
+
+
 def _like(array: Any) -> Like:
     return Like(array._data.shape, array._data.dtype)
 
 
 def _run_backward(node: Any, arrays: list[Any]) -> list[Any]:
-    """What the user's ``backward`` gives, checked: one array (or None) in the shape of each input."""
+    """What the user's ``backward`` gives: an array (or None) in the shape of each input."""
     function, contexts, outputs, inputs = node.values
     given = [
         wrap(zeros_like(like), c) if g is None else g
@@ -126,7 +138,8 @@ def _run_backward(node: Any, arrays: list[Any]) -> list[Any]:
         if not hasattr(result, "_data"):
             raise ArgumentTypeError(
                 f"{title}: gradient {k} is not an array.\n"
-                f"  received  {type(result).__name__}\n  expected  an NDArray {like.shape}, or None\n"
+                f"  received  {type(result).__name__}\n"
+                f"  expected  an NDArray {like.shape}, or None\n"
                 "  fix       wrap it: mx.nd.array(...)"
             )
         if result.shape != like.shape:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import storage
-from ..base import MXNetError, ShapeError
+from ..base import ArgumentTypeError, MXNetError, ShapeError
 from ..core import grad as core_grad
 from ..core.graph import Entry, Node, by_age
 from ..core.invoke import store, wrap
@@ -95,15 +95,24 @@ def seeds_for(heads: Sequence[Any], head_grads: Sequence[Any] | None) -> list[An
         data = head._data
         if given is None:
             seeds.append(_ones(data.shape, data.dtype))
-            continue
-        if given.shape != data.shape:
-            raise ShapeError(
-                f"backward: the head gradient has the wrong shape.\n"
-                f"  received  head {data.shape}, head gradient {given.shape}\n"
-                f"  expected  {data.shape}, the shape of the head\n  fix       pass such an array"
-            )
-        seeds.append(given._data)
+        else:
+            seeds.append(_fitting_head(k, head, given)._data)
     return seeds
+
+
+def _fitting_head(k: int, head: Any, given: Any) -> Any:
+    """A head gradient, in the dtype of its head; raises if it is none."""
+    data = getattr(given, "_data", None)
+    if data is None or data.shape != head._data.shape:
+        what = "has the wrong shape" if data is not None else "is not an array"
+        shown = type(given).__name__ if data is None else data.shape
+        raise (ArgumentTypeError if data is None else ShapeError)(
+            f"backward: head gradient {k} {what}.\n"
+            f"  received  head {head.shape}, head gradient {shown}\n"
+            f"  expected  an NDArray {head.shape}, the shape of the head\n"
+            "  fix       pass such an array"
+        )
+    return given if data.dtype == head._data.dtype else given.astype(head._data.dtype)
 
 
 class HeadsError(MXNetError, AssertionError, ValueError):
@@ -155,13 +164,11 @@ def gradients(
                 "before recording"
             )
     wanted = [v._entry[0] for v in variables]
+    seeds = seeds_for(heads, head_grads)
     if create:
-        seeds: list[Any] = []
         for k, head in enumerate(heads):
             given = None if head_grads is None else head_grads[k]
-            if given is None:
-                given = wrap(np.ones(head._data.shape, head._data.dtype), head._ctx)
-            seeds.append(given)
+            seeds[k] = wrap(seeds[k], head._ctx) if given is None else _fitting_head(k, head, given)
         recording, state.recording = state.recording, True
         try:
             found: dict[Node, Any] = core_grad.sweep_recorded(entries, seeds, wanted)
@@ -170,7 +177,6 @@ def gradients(
     else:
         got: dict[Node, Any] = {}
         asked = set(wanted)
-        seeds = seeds_for(heads, head_grads)
         core_grad.sweep(entries, seeds, got.__setitem__, retain, asked)
         found = {node: wrap(_whole(value, node), None) for node, value in got.items()}
     below = set(by_age(entries)) if len(found) < len(wanted) else set()
@@ -197,4 +203,3 @@ def _whole(value: Any, node: Any) -> Any:
     if array is not None and type(value) is np.ndarray and value.shape != array._data.shape:
         return np.array(np.broadcast_to(value, array._data.shape))
     return value.copy() if type(value) in storage.STYPES else np.array(value)
-

@@ -1,4 +1,4 @@
-"""The types an operator attribute can have: each reads python values and the text of symbol files."""
+"""The types an operator attribute can have: each reads values and the text of symbol files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class AttributeType:
         self.plain = plain  # values of just this type need no reading
 
     def read(self, op_name: str, name: str, value: Any) -> Any:
-        """The value as the kernel wants it; raises ``AttributeValueError`` naming op and attribute."""
+        """The value as the kernel wants it; ``AttributeValueError`` names op and attribute."""
         if value is None or (isinstance(value, str) and value == "None"):
             if self.optional:
                 return None

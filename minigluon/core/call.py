@@ -1,4 +1,4 @@
-"""A Call: an operator with its attributes fixed, and the kernel it picks for each set of storages."""
+"""A Call: an operator with its attributes fixed, and the kernel it picks for some storages."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ class Call:
 
     # fmt: off
     __slots__ = (
-        "__weakref__", "alike", "attrs", "copies_view", "dispatches", "gradient", "memo", "op", "outputs",
+        "__weakref__", "alike", "attrs", "copies_view", "dispatches", "gradient", "memo", "op",
+        "outputs",
         "pullbacks", "recorders", "visible",
     )
     # fmt: on
@@ -123,20 +124,20 @@ class Call:
         if function is self.op.dense and self.op.preparer is not None:
             prepared: Callable[..., Any] = self.op.preparer(**self.attrs)
             return prepared
-        function: Callable[..., Any] = getattr(function, "entry", function)
-        wants = self.op.injects if function is self.op.dense else _injections(function)
+        entry: Callable[..., Any] = getattr(function, "entry", function)
+        wants = self.op.injects if entry is self.op.dense else _injections(entry)
         dynamic = [n for n in wants if n != "out"]
         if not dynamic:
             if not self.attrs:
-                return function
-            return partial(function, **self.attrs)
+                return entry
+            return partial(entry, **self.attrs)
         attrs = self.attrs
 
         def with_injections(*arrays: Any, out: Any = None) -> Any:
             handed = {name: _INJECT[name](attrs) for name in dynamic}
             if "out" in wants:
                 handed["out"] = out
-            return function(*arrays, **handed, **attrs)
+            return entry(*arrays, **handed, **attrs)
 
         return with_injections
 

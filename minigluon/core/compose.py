@@ -17,6 +17,9 @@ HIDDEN = (
     "ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage", "profiler_scope",
 )  # fmt: skip
 
+#: attributes by which some variadic operators count; the others have num_args in symbol files
+COUNTS = ("num_arrays", "num_outputs", "num_tensors", "num_weights")
+
 #: set by the symbol face: from a tuple of entries to what users see
 wrap_entries: list[Any] = []
 
@@ -59,7 +62,7 @@ def compose(
             texts[attribute] = attribute_to_string(value)
     call = intern(op, tuple(values))
     _refuse_unknown(op, user)
-    if op.variadic:
+    if op.variadic and not any(count in op.attributes for count in COUNTS):
         texts["num_args"] = str(len(arrays))
     name = current_names().get(name, hint.lower())
     attrs = {**hide(user), **texts}

@@ -79,6 +79,13 @@ def explain(call: Call, inputs: Any, error: Exception) -> Exception:
             f"{_titled(op, error)}\n  received  {received(call, data)}\n"
             f"{expected}  fix       see the documentation: help(mx.nd.{op.name})"
         )
+    if isinstance(error, ValueError) and "read-only" in str(error):
+        return ArgumentError(
+            f"{op.name}: a read-only array cannot be written to.\n"
+            f"  received  {received(call, data)}\n"
+            "  expected  an array of one's own: what Function.backward is given belongs to others\n"
+            "  fix       compute a new array (g = g * 2), or write to g.copy()"
+        )
     kind = ShapeError if isinstance(error, ValueError | IndexError) else MXNetError
     return kind(
         f"{op.name}: the inputs cannot be computed with.\n  received  {received(call, data)}\n"

@@ -15,7 +15,7 @@ from .graph import Entry, Node, by_age, substitute, topological, variable
 from .invoke import invoke, wrap
 from .op import Op, registry
 from .plan.emit import emit
-from .plan.fuse import Like
+from .plan.fuse import Like as Like
 from .state import state
 from .trace import Expr, F
 
@@ -68,7 +68,9 @@ class Gradient:
         """A function of (inputs, result) that picks what the tape has to hold on to."""
         single = self.call.outputs == 1
         places = {e: f"data[{k}]" for k, e in enumerate(self.inputs)}
-        places.update({e: "result" if single else f"result[{k}]" for k, e in enumerate(self.outputs)})
+        places.update(
+            {e: "result" if single else f"result[{k}]" for k, e in enumerate(self.outputs)}
+        )
         picked = [
             places[e] if e in values else f"Like({places[e]}.shape, {places[e]}.dtype)"
             for e in self.kept
@@ -161,9 +163,8 @@ def symbolic(
         for k, g in enumerate(incoming):
             replace[gradient.heads[k]] = g or (Node(zeros, ((node, k),), "zeros"), 0)
             replace[gradient.outputs[k]] = (node, k)
-        for formal, actual in zip(gradient.inputs, node.inputs, strict=True):
-            if actual is not None:
-                replace[formal] = actual
+        actuals = zip(gradient.inputs, node.inputs, strict=True)
+        replace.update({formal: actual for formal, actual in actuals if actual is not None})
         asked = [
             r if e is not None and e[0] in needs else None
             for r, e in zip(gradient.results, node.inputs, strict=True)

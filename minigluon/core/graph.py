@@ -39,7 +39,9 @@ class Node:
         self.number = next(numbers)
 
     def __repr__(self) -> str:
-        return f"<Node {self.call.op.name if self.call else 'variable'} {getattr(self, 'name', '')}>"
+        return (
+            f"<Node {self.call.op.name if self.call else 'variable'} {getattr(self, 'name', '')}>"
+        )
 
 
 #: one output of a node
@@ -108,3 +110,25 @@ def substitute(heads: Iterable[Entry | None], replace: dict[Entry, Entry]) -> li
             for k in range(node.call.outputs):
                 copies.setdefault((node, k), (new, k))
     return [current(e) for e in heads]
+
+
+def instantiate(heads: Iterable[Entry]) -> list[Entry]:
+    """The heads, operators that remember something from run to run replaced by fresh ones.
+
+    Without such operators nothing is copied.
+    """
+    heads = list(heads)
+    nodes = topological(heads)
+    if not any(node.call is not None and node.call.op.instance is not None for node in nodes):
+        return heads
+    copies: dict[Entry, Entry] = {}
+    for node in nodes:
+        call = node.call
+        if call is None:
+            continue
+        inputs = tuple([None if e is None else copies.get(e, e) for e in node.inputs])
+        own = call if call.op.instance is None else call.op.instance().call()
+        if own is not call or inputs != node.inputs:
+            new = Node(own, inputs, node.name, node.attrs)
+            copies.update({(node, k): (new, k) for k in range(call.outputs)})
+    return [copies.get(e, e) for e in heads]

@@ -7,17 +7,25 @@ from typing import Any
 
 from . import infer
 from .call import Call
-from .grad import Like, released, symbolic, zeros_like
+from .grad import released, symbolic, zeros_like
 from .graph import Entry, Node, substitute, topological, variable
 from .invoke import wrap
 from .op import Op
 from .plan import fuse
+from .plan.fuse import Like
 from .plan.plan import Plan
 from .state import state
 from .watch import locate
 
 #: for how many sets of shapes, dtypes and modes a graph is compiled
 SIGNATURES = 64
+
+
+def _refuse(*data: Any) -> None:
+    """What is tried where nothing is compiled."""
+
+
+NOTHING = (None, _refuse)
 
 
 class GraphOp(Op):
@@ -32,7 +40,7 @@ class GraphOp(Op):
         self.outputs = len(self.heads)
         self.plans: dict[Any, Plan] = {}
         self.the_call = Call(self, {})
-        self.recent: dict[Any, Plan] = {}  # by mode, the compiled plan used last
+        self.recent: dict[Any, Any] = {}  # by mode, the compiled plan used last and its function
 
     def plan(self, training: bool, wanted: tuple[bool, ...] | None, data: Sequence[Any]) -> Plan:
         """The plan for such arguments in this mode, with these gradients.
@@ -55,7 +63,7 @@ class GraphOp(Op):
             self.check(data)
             found = self.plans[key] = Plan(self.arguments, self.heads, types, wanted)
         if found.forward.fast is not None:
-            self.recent[training, wanted] = found
+            self.recent[training, wanted] = found, found.forward.fast
         return found
 
     def run(self, *data: Any) -> Any:
@@ -71,9 +79,12 @@ class GraphOp(Op):
             wanted = tuple([x._entry is not None for x in inputs])
             if not any(wanted):
                 wanted = None
-        plan = self.recent.get((state.training, wanted))
-        # a compiled plan looks for itself whether it is for these shapes: 0.1 us for five arrays
-        results = None if plan is None else plan.forward.fast(*data)
+        plan, fast = self.recent.get((state.training, wanted), NOTHING)
+        # such a plan looks for itself whether it is for these arrays: 0.1 us for five of them
+        try:
+            results = state.quietly(fast, *data)
+        except Exception as error:
+            raise self._explain(data, error) from error
         if results is None:
             plan = self.plan(state.training, wanted, data)
             results = self._run(plan, data)
@@ -94,10 +105,11 @@ class GraphOp(Op):
         try:
             return state.quietly(plan.forward.run, *data)
         except Exception as error:
-            self.check(data)
-            raise locate(
-                self.heads, dict(zip(self.arguments, data, strict=True)), error
-            ) from error
+            raise self._explain(data, error) from error
+
+    def _explain(self, data: Any, error: Exception) -> Exception:
+        self.check(data)
+        return locate(self.heads, dict(zip(self.arguments, data, strict=True)), error)
 
     def check(self, data: Any) -> None:
         """Raise what shape and dtype inference find wrong with these arguments."""

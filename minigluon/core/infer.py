@@ -1,4 +1,4 @@
-"""Shapes, dtypes and storages of a graph: rules state facts, a solver repeats them to a fixed point.
+"""Shapes, dtypes and storages of a graph: rules state facts, repeated to a fixed point.
 
 Inside, a shape is None (nothing known) or a tuple whose unknown dimensions are `UNKNOWN`.
 """
@@ -232,20 +232,25 @@ def _all_dtypes_alike(t: Facts, **_: Any) -> None:
         t.outs = [dtype] * len(t.outs)
 
 
-def apply_rule(node: Any, inputs: list[Any], outputs: list[Any], kind: str) -> bool:
-    """Run a node's shape or dtype rule on what is known; whether it added something."""
+def apply_rule(node: Any, inputs: list[Any], outputs: list[Any], kind: str) -> tuple[bool, bool]:
+    """Run a node's shape or dtype rule on what is known.
+
+    Whether it added something, and whether it came to its end.
+    """
     call: Call = node.call
     op = call.op
     if kind == "shape":
         rule, unify, unknown = op.shape_rule, unify_shapes, UNKNOWN_SHAPE
         if rule is None:
-            return False
+            return False, True
     else:
         rule, unify, unknown = op.dtype_rule or _all_dtypes_alike, unify_dtypes, None
     names = op.names_of_inputs(call.attrs, len(inputs))
     facts = Facts(node, names, inputs, outputs, unify, unknown)
+    finished = False
     try:
         rule(facts, **call.attrs)
+        finished = True
     except Unsettled:
         pass
     except MXNetError as error:
@@ -255,7 +260,7 @@ def apply_rule(node: Any, inputs: list[Any], outputs: list[Any], kind: str) -> b
     except (TypeError, IndexError):
         if kind == "shape" and all(known(s) for s in inputs):
             raise
-    return bool(facts.changed)
+    return facts.changed, finished
 
 
 def _in_graph(node: Node, inputs: list[Any], message: str) -> str:
@@ -266,7 +271,9 @@ def _in_graph(node: Node, inputs: list[Any], message: str) -> str:
         message = f"{call.op.name}: {message}"
     if "\n  received" not in message and "\n  expected" in message:
         names = call.op.names_of_inputs(call.attrs, len(inputs))
-        shown = ", ".join(f"{n} {'?' if x is None else x}" for n, x in zip(names, inputs, strict=False))
+        shown = ", ".join(
+            f"{n} {'?' if x is None else x}" for n, x in zip(names, inputs, strict=False)
+        )
         message = message.replace("\n  expected", f"\n  received  {shown}\n  expected", 1)
     return f"Error in operator {node.name}: {message}"
 
@@ -297,29 +304,45 @@ def solve(
     rounds = 0
     while changed and rounds < 100:
         changed = False
+        open_calls = []
+        for node in calls:
+            added, settled = _update(node, values, kind, scalars_are_1d)
+            changed |= added
+            if not settled:
+                open_calls.append(node)
+        calls = open_calls[::-1]  # every other round goes backwards
         rounds += 1
-        for node in calls if rounds % 2 else reversed(calls):
-            changed |= _update(node, values, kind, scalars_are_1d)
     return values
 
 
-def _update(node: Node, values: dict[Entry, Any], kind: str, scalars_are_1d: bool) -> bool:
+def _update(
+    node: Node, values: dict[Entry, Any], kind: str, scalars_are_1d: bool
+) -> tuple[bool, bool]:
+    """Run a node's rule: whether something was added, and whether nothing is left to find."""
     assert node.call is not None
     entries = [e for e in node.inputs if e is not None]
     inputs = [values[e] for e in entries]
     outputs = [values[(node, k)] for k in range(node.call.outputs)]
-    if not apply_rule(node, inputs, outputs, kind):
-        return False
+    added, finished = apply_rule(node, inputs, outputs, kind)
+    found = [*inputs, *outputs]
+    complete = known if kind == "shape" else _is_given
+    settled = finished and all(map(complete, found))
+    if not added:
+        return False, settled
     changed = False
     targets = [*entries, *[(node, k) for k in range(len(outputs))]]
-    for entry, value in zip(targets, [*inputs, *outputs], strict=True):
+    for entry, value in zip(targets, found, strict=True):
         if value == () and scalars_are_1d and kind == "shape":
             value = (1,)
         # numpy takes None for float64 in comparisons of dtypes
         if value is not None and (values[entry] is None or value != values[entry]):
             values[entry] = value
             changed = True
-    return changed
+    return changed, settled
+
+
+def _is_given(value: Any) -> bool:
+    return value is not None
 
 
 def storages(

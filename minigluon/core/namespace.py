@@ -81,7 +81,7 @@ def operator_namespace(
 
 
 def _key(op: Op) -> str:
-    """The tuple of attribute values; zeros of numbers as text, for 0.0, -0.0 and False are equal."""
+    """The tuple of attribute values; zeros as text, for 0.0, -0.0 and False are equal."""
     parts = []
     for name, (kind, _) in op.attributes.items():
         number = kind.description.startswith("a number")
@@ -93,7 +93,8 @@ def make_nd(op: Op, name: str) -> Callable[..., Any]:
     """The ``nd`` function of an operator: reads its Call from the table and invokes it."""
     environment: dict[str, Any] = {
         "op": op, "calls": op.calls, "intern": intern, "invoke": invoke, "create": create,
-        "refuse": _refuse_unknown, "trim": trim, "present": present, "REQUIRED": REQUIRED, "gather": _gather,
+        "refuse": _refuse_unknown, "trim": trim, "present": present, "REQUIRED": REQUIRED,
+        "gather": _gather,
     }  # fmt: skip
     for attribute, (_, default) in op.attributes.items():
         environment[f"default_{attribute}"] = default
@@ -122,12 +123,12 @@ def make_nd(op: Op, name: str) -> Callable[..., Any]:
         lines.append(f"arrays = {inputs}")
         inputs = "arrays"
     lines.append("if extra: refuse(op, extra)")
+    tail = [f"{n}=None" for n in ("out", "name") if n not in op.inputs]  # some gradients take `out`
+    tail.append("**extra")
     if op.inputs or op.variadic:
-        lines.append(f"return invoke(call, {inputs}, out)")
-        tail = ["out=None", "name=None", "**extra"]
+        lines.append(f"return invoke(call, {inputs}{', out' if 'out' not in op.inputs else ''})")
     else:
         lines.append("return create(call, ctx, out)")
-        tail = ["out=None", "name=None", "**extra"]
         # MXNet's order: the context comes before the dtype
         place = list(op.attributes).index("dtype") if "dtype" in op.attributes else len(parameters)
         parameters.insert(place, "ctx=None")
@@ -152,9 +153,9 @@ def make_sym(op: Op, name: str) -> Callable[..., Any]:
         inputs = "(" + "".join(n + ", " for n in op.inputs) + ")"
     given = "{" + ", ".join(f"{n!r}: {n}" for n in op.attributes) + "}"
     safe = name if name.isidentifier() and not keyword.iskeyword(name) else "operator"
-    tail = "name=None, attr=None, out=None, **extra"
+    tail = [f"{n}=None" for n in ("name", "attr", "out") if n not in op.inputs]
     text = (
-        f"def {safe}({', '.join([*parameters, tail])}):\n"
+        f"def {safe}({', '.join([*parameters, *tail, '**extra'])}):\n"
         f"    return compose(op, {inputs}, {given}, name, attr, extra, {name!r})\n"
     )
     exec(compile(text, f"<sym.{name}>", "exec"), environment)
@@ -207,9 +208,14 @@ def create(call: Call, ctx: Any, out: Any) -> Any:
     ctx = usable(ctx)
     with ctx:
         kernel = call.memo.get(()) or call.kernel(())
+        if call.op.inplace and out is not None:
+            state.quietly(kernel, out=out._data)
+            return out
         result = state.quietly(kernel)
     if out is not None:
-        store(out, result)
+        several = isinstance(out, list | tuple)
+        for x, r in zip(out, result, strict=False) if several else ((out, result),):
+            store(x, r)
         return out
     if type(result) is tuple:
         return wrap_many(result[: call.visible], ctx, None)

@@ -54,12 +54,11 @@ class Op:
 
     # fmt: off
     __slots__ = (
-        "__dict__", "__weakref__", "aliases", "attributes", "calls", "choices", "copies_view", "dense", "doc",
-        "dtype_rule",
-        "grad_rule", "grad_stype", "hidden_outputs", "hint", "injects", "input_rule", "inplace",
-        "inputs", "mutates", "name", "optional", "output_names", "outputs", "preparer", "rows",
-        "scalar",
-        "shape_only", "shape_rule", "variadic", "view",
+        "__dict__", "__weakref__", "aliases", "attributes", "calls", "choices", "copies_view",
+        "dense", "doc", "dtype_rule", "grad_rule", "grad_stype", "hidden_outputs", "hint",
+        "injects", "input_rule", "inplace", "inputs", "mutates", "name", "optional",
+        "output_names", "outputs", "preparer", "rows", "scalar", "shape_only", "shape_rule",
+        "variadic", "view",
     )
     # fmt: on
 
@@ -69,6 +68,8 @@ class Op:
     read: Any = None
     #: how many of the hidden outputs are our own, unknown to MXNet's symbol files
     unsaved = 0
+    #: makes the operator that an executor has for itself, if it remembers something between runs
+    instance: Any = None
     #: the graphs that the operator runs, as lists of heads
     graphs: Any = ()
     #: input -> the initializer that a variable made for it in a symbol asks for
@@ -135,7 +136,7 @@ class Op:
     def kernel(self, signature: str, *, when: Any = None, mode: str = "fcompute_ex") -> Any:
         """Decorate the kernel for inputs of these storages: ``"csr default -> default"``.
 
-        ``when(**attrs)`` limits it to some attribute values. Rows are tried in order of declaration.
+        ``when(**attrs)`` limits it to some attribute values. Rows are tried in their order.
         """
 
         def attach(function: Any) -> Any:
@@ -163,7 +164,7 @@ class Op:
         return rule
 
     def input_names(self, rule: Any) -> Any:
-        """Attach ``rule(**attrs) -> names`` for operators whose attributes decide what they take."""
+        """Attach ``rule(**attrs) -> names`` where the attributes decide what is taken."""
         self.input_rule = rule
         return rule
 
@@ -276,7 +277,8 @@ def op(function: Any = None, **options: Any) -> Any:
     attributes; kernels then return a tuple), ``hidden_outputs`` (trailing outputs users do not see,
     likewise),
     ``mutates`` (inputs written in place: auxiliary states), ``view`` (the result shares the first
-    input's memory), ``copies_view`` (the dense kernel may return a view, of which users get a copy), ``scalar`` (the result may be 0-d where users see one element),
+    input's memory), ``copies_view`` (the dense kernel may return a view, of which users get a
+    copy), ``scalar`` (the result may be 0-d where users see one element),
     ``inplace`` (the kernel may be given an input as ``out``), ``hint``
     (the attribute that asks for an output storage), ``shape_only`` (inputs read only for their
     shape), ``grad="zero"``.

@@ -56,7 +56,7 @@ _next_seed: list[int | None] = [None]
 
 
 def generator(ctx: Context | None = None) -> np.random.Generator:
-    """The random stream of a context; made on first use, from the last global seed if there is one."""
+    """The random stream of a context; made on first use, from the last global seed if any."""
     ctx = ctx or current_context()
     stream = _streams.get(ctx)
     if stream is None:

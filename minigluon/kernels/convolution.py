@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-#: bytes of windows gathered at a time: they and what multiplies them stay in a 2 MB L2 cache
-BUFFER_BYTES = 1 << 20
+#: bytes of windows gathered at a time, about what an L2 cache holds
+BUFFER_BYTES = 1 << 21
 #: matrix products narrower than this are slow, so more is gathered if the buffer would hold less
 FEWEST_COLUMNS = 192
 
@@ -149,14 +149,12 @@ class _Gathered:
     def __init__(self, data: Any, window: Window, groups: int):
         self.padded, self.window, self.groups = _Padded(data, window.pad), window, groups
         self.depth = data.shape[1] * prod(window.kernel)
-        self.memory = np.empty(0, data.dtype)
+        self.scratch = _Scratch(data.dtype)
 
     def block(self, block: Block) -> Any:
         """``(groups, depth of a group, places * samples)``."""
         view = _windows(self.padded.block(block.samples), self.window, block)
-        if self.memory.size < view.size:
-            self.memory = np.empty(view.size, view.dtype)
-        gathered = self.memory[: view.size].reshape(view.shape)
+        gathered = self.scratch.array(*view.shape)
         np.copyto(gathered, view)
         return gathered.reshape(self.groups, self.depth // self.groups, -1)
 
@@ -186,9 +184,10 @@ def convolve(
     matrices = weight.reshape(groups, filters // groups, -1)
     gathered = _Gathered(data, window, groups)
     column = None if bias is None else bias.reshape(-1, *[1] * (len(places) + 1))
+    scratch = _Scratch(data.dtype)
     for block in _blocks(data.shape[0], places, gathered.depth, data.itemsize):
         columns = gathered.block(block)
-        made = np.empty((groups, filters // groups, columns.shape[-1]), data.dtype)
+        made = scratch.array(groups, filters // groups, columns.shape[-1])
         for k in range(groups):
             np.dot(matrices[k], columns[k], out=made[k])
         made = made.reshape(filters, *block.places, -1)
@@ -241,26 +240,45 @@ def spread(g: Any, weight: Any, spatial: tuple[int, ...], window: Window, groups
     matrices = weight.reshape(groups, filters // groups, -1).transpose(0, 2, 1)
     depth = channels * prod(window.kernel)
     inside = interior(window.pad, spatial)
-    total: Any = None
+    padded = [n + 2 * p for n, p in zip(spatial, window.pad, strict=True)]
+    transposed, columns, total = _Scratch(g.dtype), _Scratch(g.dtype), _Scratch(g.dtype)
     for block in _blocks(samples, tuple(places), depth, g.itemsize):
-        incoming = _columns(g, block, groups)
-        columns = np.empty((groups, depth // groups, incoming.shape[-1]), g.dtype)
-        for k in range(groups):
-            np.dot(matrices[k], incoming[k], out=columns[k])
+        incoming = _columns(g, block, groups, transposed)
         count = block.samples.stop - block.samples.start
+        made = columns.array(groups, depth // groups, incoming.shape[-1])
+        for k in range(groups):
+            np.dot(matrices[k], incoming[k], out=made[k])
+        added = total.array(channels, *padded, count)
         if block.rows.start == 0:
-            padded = [n + 2 * p for n, p in zip(spatial, window.pad, strict=True)]
-            total = np.zeros((channels, *padded, count), g.dtype)
-        add_windows(columns.reshape(channels, *window.kernel, *block.places, count), window, total,
-                    block.rows.start)  # fmt: skip
+            added[...] = 0
+        windows = made.reshape(channels, *window.kernel, *block.places, count)
+        add_windows(windows, window, added, block.rows.start)
         if block.rows.stop == places[0]:
-            _samples_last(out[block.samples])[...] = total[inside]
+            _samples_last(out[block.samples])[...] = added[inside]
     return out
 
 
-def _columns(g: Any, block: Block, groups: int) -> Any:
+class _Scratch:
+    """Memory for arrays of changing shapes, taken anew only if it does not suffice."""
+
+    def __init__(self, dtype: Any):
+        self.memory = np.empty(0, dtype)
+
+    def array(self, *shape: int) -> Any:
+        """An array of this shape, holding anything."""
+        size = prod(shape)
+        if self.memory.size < size:
+            self.memory = np.empty(size, self.memory.dtype)
+        return self.memory[:size].reshape(shape)
+
+
+def _columns(g: Any, block: Block, groups: int, scratch: _Scratch) -> Any:
     """A block of ``(samples, filters, *places)`` as ``(groups, filters, places * samples)``."""
-    part = np.ascontiguousarray(_result_block(g, block))
+    part = _result_block(g, block)
+    if part.shape[-1] > 1 or not part.flags.c_contiguous:
+        copy = scratch.array(*part.shape)
+        np.copyto(copy, part)
+        part = copy
     return part.reshape(groups, part.shape[0] // groups, -1)
 
 
@@ -287,9 +305,10 @@ def correlate(g: Any, data: Any, window: Window, groups: int = 1) -> Any:
         return total.reshape(shape).astype(dtype, copy=False)
     gathered = _Gathered(data, window, groups)
     part = np.empty_like(total)
+    scratch = _Scratch(g.dtype)
     for block in _blocks(samples, tuple(places), gathered.depth, g.itemsize):
         columns = gathered.block(block)
-        incoming = _columns(g, block, groups)
+        incoming = _columns(g, block, groups, scratch)
         for k in range(groups):
             np.dot(incoming[k], columns[k].T, out=part[k])
         total += part
@@ -304,7 +323,8 @@ def im2col(data: Any, window: Window) -> Any:
         _Padded(data, window.pad).block(whole), window, Block(whole, slice(0, places[0]), places)
     )
     moved = view.transpose(view.ndim - 1, *range(view.ndim - 1))
-    return np.ascontiguousarray(moved).reshape(
+    # np.array, not ascontiguousarray: the columns are never the data's own memory
+    return np.array(moved, order="C").reshape(
         data.shape[0], data.shape[1] * prod(window.kernel), prod(places)
     )
 

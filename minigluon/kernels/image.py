@@ -26,6 +26,8 @@ def resize(image, height, width, interp=LINEAR):
     if image.dtype.kind == "f":
         return found.astype(image.dtype)
     limits = np.iinfo(image.dtype)
+    if interp in (LINEAR, AREA) and (height * 2, width * 2) == image.shape[-3:-1]:
+        found = np.floor(found + 0.5)  # OpenCV halves in whole numbers
     return np.clip(np.rint(found), limits.min, limits.max).astype(image.dtype)
 
 
@@ -53,12 +55,13 @@ def _ways(height, width, new_height, new_width, interp):
     """Positions and weights for rows and for columns: arrays ``(new, taps)``."""
     shrinks = new_height <= height and new_width <= width
     return (
-        _taps(height, new_height, interp, shrinks),
-        _taps(width, new_width, interp, shrinks),
+        _taps(height, new_height, interp, shrinks, sharp=False),
+        _taps(width, new_width, interp, shrinks, sharp=True),
     )
 
 
-def _taps(size, new, interp, shrinks):
+def _taps(size, new, interp, shrinks, sharp):
+    """Positions and weights along one side; OpenCV gives edges one tap only where ``sharp``."""
     scale = size / new
     at = np.arange(new)
     if interp == NEAREST:
@@ -76,9 +79,10 @@ def _taps(size, new, interp, shrinks):
         first = np.floor(place).astype(np.intp)
         part = (place - first).astype(np.float32)
     if interp in (LINEAR, AREA):
-        part = np.where((first < 0) | (first >= size - 1), 0, part).astype(np.float32)
-        first = np.clip(first, 0, size - 1)
-        places = np.stack([first, np.minimum(first + 1, size - 1)], axis=1)
+        if sharp:
+            part = np.where((first < 0) | (first >= size - 1), 0, part).astype(np.float32)
+            first = np.clip(first, 0, size - 1)
+        places = np.clip(np.stack([first, first + 1], axis=1), 0, size - 1)
         return places, np.stack([1 - part, part], axis=1)
     weights = _cubic(part) if interp == CUBIC else _lanczos(part)
     taps = weights.shape[1]

@@ -1,10 +1,6 @@
 """One layer of a recurrent network in one direction: all steps forward, and back.
 
-A cell is three functions, found by mode in ``CELLS``:
-
-- ``prepare(weight, bias)`` arranges the parameters of the gates for speed;
-- ``forward(x, ...)`` runs the steps and fills what ``backward`` needs;
-- ``backward(...)`` gives the gradients.
+``forward`` runs the steps and fills what ``backward`` needs; ``backward`` gives the gradients.
 
 Sequences are (time, batch, width), in memory order. The logistic function is computed as
 ``(tanh(x / 2) + 1) / 2``: the weights of such gates are halved once (which is exact), so a step
@@ -42,9 +38,11 @@ def forward(mode, x, weights, state, cell, valid, kept):
 
 
 def backward(mode, x, weights, state, cell, valid, kept, g, g_state, g_cell):
-    """Gradients of a layer: ``(x, weights, state, cell)``, the weights as a tuple like theirs.
+    """Gradients of a layer: ``(gates, weights, state, cell)``, the weights as a tuple like theirs.
 
-    ``g`` is the gradient of the outputs of all steps; ``g_state`` and ``g_cell`` of the last states.
+    The gradient of the data is that of the gates times the input weight: the caller's, if wanted.
+
+    ``g`` is the gradient of the outputs of all steps; ``g_state``, ``g_cell`` of the last states.
     """
     return _BACKWARD[mode](mode, x, weights, state, cell, valid, kept, g, g_state, g_cell)
 
@@ -83,11 +81,11 @@ def _simple_backward(mode, x, weights, state, cell, valid, kept, g, g_state, g_c
         carried = slopes[t] @ weights[1]
         if stays is not None:
             carried += stays
-    return _finish(x, weights, state, hidden, slopes, slopes, carried, None)
+    return _finish(x, state, hidden, slopes, slopes, carried, None)
 
 
-def _finish(x, weights, state, hidden, d_input, d_state, carried, g_cell):
-    """Gradients of weights and data from those of the gates before their activation."""
+def _finish(x, state, hidden, d_input, d_state, carried, g_cell):
+    """Gradients of the weights from those of the gates before their activation."""
     flat_input = d_input.reshape(-1, d_input.shape[-1])
     flat_state = d_state.reshape(-1, d_state.shape[-1])
     # the first step reads the initial state, the others the step before
@@ -98,8 +96,7 @@ def _finish(x, weights, state, hidden, d_input, d_state, carried, g_cell):
         flat_input.sum(axis=0),
         flat_state.sum(axis=0),
     )
-    g_x = (flat_input @ weights[0]).reshape(x.shape)
-    return g_x, g_weights, carried, g_cell
+    return d_input, g_weights, carried, g_cell
 
 
 def _halved(array, hidden, order, halves):
@@ -179,7 +176,7 @@ def _lstm_backward(mode, x, weights, state, cell, valid, kept, g, g_state, g_cel
     # back to the order in which the parameters come: input, forget, cell, output
     ordered = np.concatenate([d_gates[:, :, 1:], d_gates[:, :, :1]], axis=2)
     ordered = ordered.reshape(steps, batch, 4 * n)
-    return _finish(x, weights, state, hidden, ordered, ordered, carried, carried_cell)
+    return _finish(x, state, hidden, ordered, ordered, carried, carried_cell)
 
 
 def _gru_forward(mode, x, weights, state, cell, valid, kept):
@@ -244,7 +241,7 @@ def _gru_backward(mode, x, weights, state, cell, valid, kept, g, g_state, g_cell
     d_state = d_gates.reshape(steps, batch, 3 * n)
     d_input = d_state.copy()
     d_input[:, :, 2 * n :] = into_fresh
-    return _finish(x, weights, state, hidden, d_input, d_state, carried, None)
+    return _finish(x, state, hidden, d_input, d_state, carried, None)
 
 
 _FORWARD = {

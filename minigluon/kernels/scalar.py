@@ -1,9 +1,9 @@
 """What elementwise operators do to one element, written as LLVM instructions that vectorise.
 
 A `Value` is one number in a loop body; arithmetic on Values appends instructions to their `Block`.
-``+ - * /`` and square roots are rounded as numpy rounds them; exp, log and the like are within 3 ulp
-over the whole range of float32, NaN, infinities and -0 included. FMA is used inside such a function
-only, never across operators. The coefficients are minimax fits made for this module.
+``+ - * /`` and square roots are rounded as numpy rounds them; exp, log and the like are within
+3 ulp over the whole range of float32, NaN, infinities and -0 included. FMA is used inside such a
+function only, never across operators. The coefficients are minimax fits made for this module.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Unsupported(Exception):
 
 
 class Block:
-    """Instructions in order, and the conditions under which what they compute is not good enough."""
+    """Instructions in order, and the conditions under which their results are not good enough."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -147,6 +147,11 @@ def fma(x: Value, y: Any, z: Any) -> Value:
     return _call("fma", x, y, z)
 
 
+def whole(x: Value) -> Value:
+    """The number without its fraction."""
+    return _call("trunc", x)
+
+
 def polynomial(x: Value, *coefficients: float) -> Value:
     """By Horner's rule, coefficients from the constant upwards."""
     total = x.like(coefficients[-1])
@@ -180,6 +185,32 @@ def minimum(x: Value, y: Any) -> Value:
     """The smaller one; NaN if one is. Of 0 and -0 the second, as numpy does."""
     y = x.like(y)
     return select(x.compare("olt", y), x, select(x.compare("uno", x), x, y))
+
+
+def order_key(x: Value) -> Value:
+    """An integer that is larger for larger numbers, and largest for NaN; its own inverse is
+    `from_order_key`. Maxima of integers vectorise, those of floats do not."""
+    _single(x)
+    return _flipped(select(x.compare("uno", x), x.like(float("nan")), x).bits())
+
+
+def from_order_key(key: Value) -> Value:
+    """The number with this `order_key`."""
+    return _flipped(key).floating()
+
+
+def _flipped(bits: Value) -> Value:
+    """All but the sign inverted where that is set."""
+    return bits._do("xor", bits, bits.integer("ashr", 31).integer("and", 0x7FFFFFFF))
+
+
+#: the order key of minus infinity
+LOWEST = -2139095041
+
+
+def larger(x: Value, y: Value) -> Value:
+    """The larger of two integers."""
+    return select(x.block.emit(BIT, f"icmp sgt i32 {x.name}, {y.name}"), x, y)
 
 
 def sign(x: Value) -> Value:
@@ -436,8 +467,8 @@ UNARY: dict[str, Callable[[Value], Value]] = {
     "_softrelu": softrelu,
     "ceil": lambda x: _call("ceil", x),
     "floor": lambda x: _call("floor", x),
-    "trunc": lambda x: _call("trunc", x),
-    "fix": lambda x: _call("trunc", x),
+    "trunc": whole,
+    "fix": whole,
     "erf": erf,
     "logical_not": lambda x: truth(x.compare("oeq", 0), x),
 }

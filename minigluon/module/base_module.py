@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import metric as metrics
 from .. import ndarray as nd
+from ..base import _as_list
 from ..context import cpu
 from ..initializer import Uniform
 from ..io import DataBatch, DataDesc, DataIter
@@ -413,11 +414,6 @@ def _call(callbacks: Any, *arguments: Any) -> None:
     if callbacks is not None:
         for callback in _as_list(callbacks):
             callback(*arguments)
-
-
-def _as_list(obj: Any) -> Any:
-    """A list or tuple as it is, anything else as a list of one."""
-    return obj if isinstance(obj, list | tuple) else [obj]
 
 
 def _check_input_names(symbol: Any, names: Any, typename: str, throw: bool) -> None:

@@ -221,3 +221,50 @@ def _(s):
         s.mhs = s.rhs = s.lhs[:1]
 
 
+@op(grad="zero", inplace=True)
+def _onehot_encode(lhs, rhs, *, out=None):
+    """Zeros in the shape of ``rhs`` with a one in column ``lhs[i]`` of each row.
+
+    Raises ``IndexOutOfRange`` for a column that ``rhs`` does not have.
+
+    Examples
+    --------
+    >>> nd._internal._onehot_encode(nd.array([1, 0]), nd.zeros((2, 2))).asnumpy()
+    array([[0., 1.],
+           [1., 0.]], dtype=float32)
+    """
+    columns = lhs.astype(np.int64)
+    _check_range("_onehot_encode", columns, rhs.shape[1])
+    result = np.empty_like(rhs) if out is None else out
+    result[...] = 0
+    result[np.arange(rhs.shape[0]), columns] = 1
+    return result
+
+
+@_onehot_encode.shape
+def _(s):
+    s.rhs = s.out
+    s.out = s.rhs
+    if not isinstance(s.rhs, UnknownShape):
+        s.lhs = s.rhs[:1]
+
+
+@op(inplace=True)
+def _set_value(*, src: float, out=None):
+    """Every element of ``out`` set to one number.
+
+    Examples
+    --------
+    >>> x = nd.zeros(2)
+    >>> nd._internal._set_value(3, out=x).asnumpy()
+    array([3., 3.], dtype=float32)
+    """
+    if out is None:
+        return np.float32(src)
+    out[...] = src
+    return out
+
+
+@_set_value.shape
+def _(s, **_):
+    """Nothing follows: any shape will do."""

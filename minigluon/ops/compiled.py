@@ -11,13 +11,37 @@ from typing import Any
 import numpy as np
 
 from ..core.plan.fuse import lowers
-from ..core.plan.simplify import splits
 from ..core.plan.loops import (
-    KINDS, Array, cast, copied, elements, full, mapped, product, reduced, reshaped, transposed,
-)  # fmt: skip
+    KINDS,
+    Array,
+    cast,
+    copied,
+    elements,
+    full,
+    mapped,
+    positions,
+    product,
+    reduced,
+    reshaped,
+    sliced,
+    transposed,
+    viewed,
+)
+from ..core.plan.simplify import splits
 from ..kernels.scalar import (
-    BINARY, UNARY, Unsupported, exp, expm1, log, maximum, minimum, power, select,
-)  # fmt: skip
+    BINARY,
+    UNARY,
+    Unsupported,
+    exp,
+    expm1,
+    log,
+    maximum,
+    minimum,
+    power,
+    select,
+    truth,
+    whole,
+)
 from .reduce import axes_of
 from .scalar import _FUNCTIONS as SCALAR_FUNCTIONS
 
@@ -168,6 +192,30 @@ def _(x, *, dim1, dim2):
     return transposed(x, axes)
 
 
+@lowers("slice_axis")
+def _(x, *, axis, begin, end):
+    axis %= len(x.shape)
+    length = x.shape[axis]
+    begin = max(begin + length, 0) if begin < 0 else begin
+    end = length if end is None else end + length if end < 0 else end
+    return sliced(x, axis, begin, min(end, length))
+
+
+@lowers("SliceChannel")
+def _(x, *, num_outputs, axis, squeeze_axis):
+    axis %= len(x.shape)
+    width = x.shape[axis] // num_outputs
+    parts = [sliced(x, axis, k * width, (k + 1) * width) for k in range(num_outputs)]
+    if squeeze_axis:
+        shape = (*x.shape[:axis], *x.shape[axis + 1 :])
+        strides = [p.strides() for p in parts]
+        parts = [
+            viewed(p, shape, (*s[:axis], *s[axis + 1 :]))
+            for p, s in zip(parts, strides, strict=True)
+        ]
+    return tuple(parts)
+
+
 @lowers("broadcast_like", "broadcast_to", "broadcast_axis", "_spread_like", gives_shape=True)
 def _(x, *others, shape, **attrs):
     if x.shape == shape:
@@ -248,6 +296,84 @@ def _(x, *others, name, axis, temperature, dtype, use_length):
     if name == "softmax":
         return mapped(BINARY["div"], powers, total)
     return mapped(BINARY["sub"], shifted, mapped(log, total))
+
+
+@lowers("SoftmaxOutput")
+def _(x, label, *, multi_output, preserve_shape, **attrs):
+    if multi_output or (len(x.shape) != 2 and not preserve_shape):
+        raise Unsupported("classes on other than the last axis")
+    powers = mapped(exp, _shifted(x, -1, None))
+    return mapped(BINARY["div"], powers, reduced(powers, (len(x.shape) - 1,), "sum", True))
+
+
+@lowers("_softmax_output_grad")
+def _(
+    out, label, *, grad_scale, ignore_label, multi_output, use_ignore, preserve_shape,
+    normalization, out_grad, smooth_alpha,
+):  # fmt: skip
+    if label.shape == out.shape:
+        return mapped(lambda p, q: (p - q) * grad_scale, out, label)
+    classes, count = out.shape[-1], elements(label.shape)
+    if (
+        multi_output or normalization == "valid" or elements(out.shape) != count * classes
+        or (len(out.shape) != 2 and not preserve_shape)
+    ):  # fmt: skip
+        raise Unsupported("classes on other than the last axis, or a number of labels to count")
+    rest = smooth_alpha / (classes - 1) if smooth_alpha else 0.0
+    scale = grad_scale / (count if normalization == "batch" else 1)
+
+    def slope(p, place, target):
+        number = whole(target)
+        result = p - rest if rest else p
+        hit = 1 - smooth_alpha - rest if rest else 1.0
+        result = select(place.compare("oeq", number), result - hit, result)
+        if use_ignore:
+            ignored = number.compare("oeq", float(int(ignore_label)))
+            result = select(ignored, result.like(0), result)
+        return result * scale if scale != 1 else result
+
+    targets = reshaped(label, (*out.shape[:-1], 1))
+    return mapped(slope, out, positions(out, len(out.shape) - 1), targets)
+
+
+# ---- elements by their numbers
+
+
+def _hits(x, index, axis, mode):
+    """1 where the position along an axis is that of the index, else 0."""
+    axis %= len(x.shape)
+    size = x.shape[axis]
+    if size > 1 << 20:
+        raise Unsupported("more places than float32 can tell apart")
+
+    def hit(place, number):
+        number = whole(number)
+        if mode == "wrap":
+            number = number - UNARY["floor"](number / float(size)) * float(size)
+        else:
+            number = select(number.compare("ogt", 0), number, 0.0)
+            number = minimum(number, float(size - 1))
+        return truth(place.compare("oeq", number), place)
+
+    kept = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+    return mapped(hit, positions(x, axis), reshaped(index, kept))
+
+
+@lowers("pick", gives_shape=True)
+def _(x, index, *, shape, axis, keepdims, mode):
+    if axis is None:
+        raise Unsupported("pick without an axis")
+    hits = _hits(x, index, axis, mode)
+    chosen = mapped(lambda h, v: select(h.compare("une", 0), v, 0.0), hits, x)
+    return reshaped(reduced(chosen, (axis % len(x.shape),)), shape)
+
+
+@lowers("_pick_grad")
+def _(g, like, index, *, axis, mode):
+    hits = _hits(like, index, axis, mode)
+    axis %= len(like.shape)
+    wide = reshaped(g, (*like.shape[:axis], 1, *like.shape[axis + 1 :]))
+    return mapped(lambda h, v: select(h.compare("une", 0), v, 0.0), hits, wide)
 
 
 @lowers("_regression_grad")

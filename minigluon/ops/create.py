@@ -38,7 +38,7 @@ def _ones(*, shape: Shape = (), dtype: DType = "float32", out=None):
     return filled(np.ones(shape, dtype), out)
 
 
-@op()
+@op(aliases=("_npi_full",))
 def _full(*, shape: Shape = (), dtype: DType = "float32", value: Scalar, out=None):
     """One value in a shape."""
     return filled(np.full(shape, value, dtype), out)
@@ -90,7 +90,7 @@ def _(t, *, dtype, **_):
     t.out = dtype
 
 
-@op()
+@op(aliases=("_npi_linspace",))
 def _linspace(
     *,
     start: Scalar,

@@ -34,9 +34,10 @@ class CustomOperator(Op):
     backward finds the very ``CustomOp`` that computed forward, in a tape as in a plan.
     """
 
-    def __init__(self, op_type: str, keywords: tuple[tuple[str, str], ...]):
+    def __init__(self, op_type: str, keywords: tuple[tuple[str, str], ...], prop: Any = None):
         self.op_type, self.keywords = op_type, keywords
-        self.prop = self.ask("__init__", lambda: makers[op_type](**dict(keywords)))
+        self.held: dict[Any, Any] | None = None if prop is None else {}
+        self.prop = prop or self.ask("__init__", lambda: makers[op_type](**dict(keywords)))
         names = [
             list(self.ask(f"list_{what}", getattr(self.prop, f"list_{what}"))) for what in _NAMES
         ]
@@ -54,6 +55,10 @@ class CustomOperator(Op):
             self.pull_back,
         )
         self.backward = _Backward(self)
+
+    def instance(self) -> CustomOperator:
+        """One for an executor, which as in MXNet has one ``CustomOp`` for all its runs."""
+        return CustomOperator(self.op_type, self.keywords, self.prop)
 
     def ask(self, what: str, question: Any, *given: Any) -> Any:
         """What a method of the user's gives; ``CustomOpError`` if it fails."""
@@ -155,13 +160,8 @@ class CustomOperator(Op):
         asked = self.ask("infer_storage_type", self.prop.infer_storage_type, stypes)
         ctx = current_context()
         flags = [FLAGS.get(x.dtype, -1) for x in data]
-        operator = self.ask(
-            "create_operator",
-            self.prop.create_operator,
-            ctx,
-            [*map(list, shapes), *[list(x.shape) for x in data[n:]]],
-            flags,
-        )
+        shapes = [*map(list, shapes), *[list(x.shape) for x in data[n:]]]
+        operator = self.created(ctx, shapes, flags)
         inputs = [wrap(x, ctx) for x in data]
         outputs = [
             wrap(storage.zeros(stype, tuple(shape) or (1,), np.dtype(dtype)), ctx)
@@ -181,6 +181,16 @@ class CustomOperator(Op):
         held = np.empty(1, object)
         held[0] = Run(operator, inputs[:n], inputs[n:], outputs)
         return (*[x._data for x in outputs], held)
+
+    def created(self, ctx: Any, shapes: list[list[int]], flags: list[int]) -> Any:
+        """The ``CustomOp``: a new one, but for an executor."""
+        key = (ctx, *map(tuple, shapes), *flags)
+        if self.held is not None and key in self.held:
+            return self.held[key]
+        made = self.ask("create_operator", self.prop.create_operator, ctx, shapes, flags)
+        if self.held is not None:
+            self.held[key] = made
+        return made
 
     def let(self, operator: Any, what: str, keywords: dict[str, Any]) -> None:
         """Have the user's operator do its work: not recorded, errors as ``CustomOpError``."""

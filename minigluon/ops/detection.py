@@ -172,23 +172,40 @@ def _check_nms(shape, coord_start, score_index, id_index):
             )
 
 
-def suppress(boxes, threshold, groups=None, inclusive=False):
+#: how many boxes are compared with all others at once
+BLOCK = 128
+
+
+def suppress(boxes, threshold, groups=None, *, inclusive=False, limit=None, share=overlaps):
     """Which of some corner boxes, best first, stay: those that overlap no better one that stays.
 
-    With ``groups``, boxes of different groups leave each other alone.
+    With ``groups``, boxes of different groups leave each other alone. ``share`` says how much boxes
+    overlap; ``limit`` ends the search.
     """
-    alive = np.ones(len(boxes), bool)
-    kept = []
-    compare = np.greater_equal if inclusive else np.greater
-    for k in range(len(boxes)):
-        if not alive[k]:
-            continue
-        kept.append(k)
-        rest = k + 1 + np.flatnonzero(alive[k + 1 :])
+
+    def clash(first, second):
+        shared = share(boxes[first, None], boxes[second])
+        hit = shared >= threshold if inclusive else shared > threshold
         if groups is not None:
-            rest = rest[groups[rest] == groups[k]]
-        alive[rest[compare(overlaps(boxes[k], boxes[rest]), threshold)]] = False
-    return np.array(kept, np.intp)
+            hit &= groups[first, None] == groups[second]
+        return hit
+
+    alive = np.ones(len(boxes), bool)
+    kept, count = [np.empty(0, np.intp)], 0
+    for start in range(0, len(boxes), BLOCK):
+        block = start + np.flatnonzero(alive[start : start + BLOCK])
+        stays = np.ones(block.size, bool)
+        for k, hits in enumerate(clash(block, block)):
+            if stays[k]:
+                stays[k + 1 :] &= ~hits[k + 1 :]
+        kept.append(block[stays])
+        count += kept[-1].size
+        if limit is not None and count >= limit:
+            break
+        rest = start + BLOCK + np.flatnonzero(alive[start + BLOCK :])
+        if rest.size:
+            alive[rest[clash(kept[-1], rest).any(axis=0)]] = False
+    return np.concatenate(kept)[:limit]
 
 
 @box_nms.shape
@@ -458,7 +475,13 @@ def _(s, *, sizes, ratios, **_):
         s.out = (1, s.data[2] * s.data[3] * (len(sizes) + len(ratios) - 1), 4)
 
 
-@op(name="_contrib_MultiBoxTarget", aliases=("_npx_multibox_target",), outputs=3, grad="zero")
+@op(
+    name="_contrib_MultiBoxTarget",
+    aliases=("_npx_multibox_target",),
+    outputs=3,
+    grad="zero",
+    output_names=("loc_target", "loc_mask", "cls_target"),
+)
 def MultiBoxTarget(
     anchor,
     label,

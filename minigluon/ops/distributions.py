@@ -6,7 +6,7 @@ import numpy as np
 
 from ..core.infer import UnknownShape
 from ..core.op import op
-from .sampling import _with_signature
+from ._signature import with_signature
 
 # A density has a logarithm, given twice: as a kernel on arrays of one shape, and as its
 # derivatives, on expressions. ``inside`` says where a sample is possible at all.
@@ -145,8 +145,12 @@ def _declare(name):
     is_log : give the logarithm of the density.
     """
     made = op(
-        _with_signature(
-            density, f"_random_pdf_{name}", doc, ("sample", *parameters), (("is_log", "bool", False),)
+        with_signature(
+            density,
+            f"_random_pdf_{name}",
+            doc,
+            ("sample", *parameters),
+            (("is_log", "bool", False),),
         ),
         aliases=(f"random_pdf_{name}",),
     )

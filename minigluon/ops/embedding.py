@@ -12,7 +12,12 @@ from ._places import checked, whole_numbers, within
 from ._shared import like_first
 
 
-@op(aliases=("_sparse_Embedding",))
+@op(
+    aliases=(
+        "_sparse_Embedding",
+        "_npx_embedding",
+    )
+)
 def Embedding(
     data,
     weight,

@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-import ast
-
 import numpy as np
 
 from ..base import AttributeValueError
+from ..core.attributes import Floats
 from ..core.infer import UnknownShape
 from ..core.op import op
 
 
 def _refuse(received, expected):
     return AttributeValueError(
-        f"histogram: bins is not valid.\n  received  {received}\n  expected  {expected}\n"
+        f"_histogram: bins is not valid.\n  received  {received}\n  expected  {expected}\n"
         "  fix       pass such bins"
     )
 
 
 def _range_of(value):
-    """The range as two numbers; symbol files hold it as text."""
-    if isinstance(value, str):
-        value = ast.literal_eval(value)
-    low, high = value
-    if not (np.isfinite(low) and np.isfinite(high) and low <= high):
-        raise _refuse(f"range={tuple(value)}", "two finite numbers, the lower one first")
-    return float(low), float(high)
+    """The range, checked."""
+    if len(value) != 2 or not np.isfinite(value).all() or value[0] > value[1]:
+        raise _refuse(f"range={value}", "two finite numbers as range, the lower one first")
+    return value
 
 
 @op(name="_histogram", aliases=("_npi_histogram",), outputs=2, grad="zero")
-def histogram(data, bins=None, *, bin_cnt: int | None = None, range: object | None = None):
+def histogram(data, bins=None, *, bin_cnt: int | None = None, range: Floats | None = None):
     """How many values fall into each bin, and the edges of the bins.
 
     The last bin includes its upper edge. Values outside are not counted.
@@ -49,7 +45,7 @@ def histogram(data, bins=None, *, bin_cnt: int | None = None, range: object | No
             raise _refuse(f"falling edges {bins.tolist()[:8]}", "edges in ascending order")
         return np.histogram(data, bins.astype(np.float64))[0].astype(np.int64), bins.copy()
     if bin_cnt is None or bin_cnt < 1:
-        raise _refuse(f"bin_cnt={bin_cnt}", "at least one bin")
+        raise _refuse(f"bin_cnt={bin_cnt}", "bins, or a bin_cnt of at least 1")
     low, high = (data.min(), data.max()) if range is None else _range_of(range)
     counts, edges = np.histogram(data, bin_cnt, (low, high))
     return counts.astype(np.int64), edges.astype(data.dtype)

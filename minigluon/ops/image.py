@@ -57,26 +57,26 @@ def _(t):
 
 @to_tensor.grad
 def _(F, g, data, *, out):
-    return F._image_to_tensor_grad(g, data)
+    return F._to_tensor_grad(g, data)
 
 
 @op(shape_only=("like",))
-def _image_to_tensor_grad(g, like):
+def _to_tensor_grad(g, like):
     """Channels moved back to the end, 255 to 1."""
     return np.ascontiguousarray(np.moveaxis(g, -3, -1) / np.float32(255)).astype(like.dtype)
 
 
-@_image_to_tensor_grad.shape
+@_to_tensor_grad.shape
 def _(s):
     s.out = s.like
 
 
-@_image_to_tensor_grad.dtype
+@_to_tensor_grad.dtype
 def _(t):
     t.out = t.like
 
 
-@_image_to_tensor_grad.grad
+@_to_tensor_grad.grad
 def _(F, g, gradient, like, *, out):
     return F._image_to_tensor(g), None
 
@@ -88,15 +88,14 @@ def normalize(data, *, mean: Floats = (0.0, 0.0, 0.0, 0.0), std: Floats = (1.0, 
     One number stands for all channels.
     """
     _check("_image_normalize", data, "(channels, height, width)", batch=True, axis=-3)
-    if data.dtype.kind != "f":
-        raise AttributeValueError(
-            f"_image_normalize: data has to hold fractions.\n  received  dtype {data.dtype}\n"
-            "  expected  float32, float64 or float16\n  fix       use to_tensor or Cast first"
-        )
-    return (data - _per_channel(data, mean, "mean")) / _per_channel(data, std, "std")
+    dtype = data.dtype if data.dtype.kind == "f" else np.dtype(np.float32)
+    result = (data - _per_channel(data, mean, "mean", dtype)) / _per_channel(
+        data, std, "std", dtype
+    )
+    return result.astype(data.dtype, copy=False)
 
 
-def _per_channel(data, values, name):
+def _per_channel(data, values, name, dtype):
     count = data.shape[-3]
     if len(values) not in (1, count) and not (len(values) == 4 and len(set(values)) == 1):
         raise AttributeValueError(
@@ -104,7 +103,7 @@ def _per_channel(data, values, name):
             f"  received  {name}={values}\n  expected  1 or {count} numbers\n"
             f"  fix       pass one for each channel"
         )
-    row = np.array(values[:count], data.dtype)
+    row = np.array(values[:count], dtype)
     return row.reshape(-1, 1, 1)
 
 
@@ -145,18 +144,18 @@ def _(s, *, x, y, width, height):
 
 @crop.grad
 def _(F, g, data, *, out, **attrs):
-    return F._image_crop_grad(g, data, **attrs)
+    return F._crop_image_grad(g, data, **attrs)
 
 
 @op(shape_only=("like",))
-def _image_crop_grad(g, like, *, x: int, y: int, width: int, height: int):
+def _crop_image_grad(g, like, *, x: int, y: int, width: int, height: int):
     """Zeros around a part."""
     total = np.zeros(like.shape, g.dtype)
     total[..., y : y + height, x : x + width, :] = g
     return total
 
 
-@_image_crop_grad.grad
+@_crop_image_grad.grad
 def _(F, g, gradient, like, *, out, **attrs):
     return F._image_crop(g, **attrs), None
 
@@ -172,14 +171,14 @@ def resize(data, *, size: Shape = (), keep_ratio: bool = False, interp: int = 1)
     interp : 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos.
     """
     _check("_image_resize", data, batch=True, channels=())
-    return kernels.resize(data, *_new_size(data.shape, size, keep_ratio), _checked(interp))
+    return kernels.resize(data, *_new_size(data.shape, size, keep_ratio), checked_interp(interp))
 
 
-def _checked(interp):
+def checked_interp(interp, name="_image_resize"):
     if 0 <= interp <= 4:
         return interp
     raise AttributeValueError(
-        f"_image_resize: interp is not valid.\n  received  interp={interp}\n"
+        f"{name}: interp is not valid.\n  received  interp={interp}\n"
         "  expected  0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos\n"
         "  fix       pass one of these"
     )
@@ -213,32 +212,32 @@ def _(s, *, size, keep_ratio, interp):
 
 @resize.grad
 def _(F, g, data, *, out, size, keep_ratio, interp):
-    return F._image_resize_grad(g, data, interp=interp)
+    return F._resize_image_grad(g, data, interp=interp)
 
 
 @op(shape_only=("like",))
-def _image_resize_grad(g, like, *, interp: int):
+def _resize_image_grad(g, like, *, interp: int):
     """Gradients spread over the pixels that were weighed."""
     return kernels.resize_grad(g, *like.shape[-3:-1], interp)
 
 
-@_image_resize_grad.grad
+@_resize_image_grad.grad
 def _(F, g, gradient, like, *, out, interp):
-    return F._image_resize_like(g, gradient, interp=interp), None
+    return F._resize_image_like(g, gradient, interp=interp), None
 
 
 @op(shape_only=("like",))
-def _image_resize_like(data, like, *, interp: int):
+def _resize_image_like(data, like, *, interp: int):
     """An image in the size of another."""
     return kernels.resize(data, *like.shape[-3:-1], interp)
 
 
-@_image_resize_like.grad
+@_resize_image_like.grad
 def _(F, g, data, like, *, out, interp):
-    return F._image_resize_grad(g, data, interp=interp), None
+    return F._resize_image_grad(g, data, interp=interp), None
 
 
-for _part in (_image_crop_grad, _image_resize_grad, _image_resize_like):
+for _part in (_crop_image_grad, _resize_image_grad, _resize_image_like):
 
     @_part.shape
     def _(s, **_):
@@ -269,6 +268,7 @@ def _mirror(name, axis, what):
         aliases=(f"_npx__image_random_{name}",),
         outputs=2,
         hidden_outputs=1,
+        output_names=("output", "flag"),
     )
     def random_flip(data, *, rng):
         _check(f"_image_random_{name}", data)
@@ -277,9 +277,10 @@ def _mirror(name, axis, what):
         return (np.flip(data, axis).copy() if turned else data.copy()), flag
 
     random_flip.doc = f"An image {what}, or as it is, by chance."
+    random_flip.unsaved = 1
     random_flip.shape(_with_flag)
     random_flip.dtype(_with_flag_dtype)
-    random_flip.grad(lambda F, g, data, *, out: F._image_flip_if(g[0], out[1], axis=axis))
+    random_flip.grad(lambda F, g, data, *, out: F._flip_image_if(g[0], out[1], axis=axis))
 
 
 def _with_flag(s, **_):
@@ -293,26 +294,26 @@ def _with_flag_dtype(t, **_):
 
 
 @op()
-def _image_flip_if(data, flag, *, axis: int):
+def _flip_image_if(data, flag, *, axis: int):
     """An image mirrored along an axis, if the flag is set."""
     return np.flip(data, axis).copy() if flag[0] else data.copy()
 
 
-@_image_flip_if.shape
+@_flip_image_if.shape
 def _(s, *, axis):
     s.out = s.data
     s.flag = (1,)
 
 
-@_image_flip_if.dtype
+@_flip_image_if.dtype
 def _(t, *, axis):
     t.out = t.data
     t.flag = np.float32
 
 
-@_image_flip_if.grad
+@_flip_image_if.grad
 def _(F, g, data, flag, *, out, axis):
-    return F._image_flip_if(g, flag, axis=axis), None
+    return F._flip_image_if(g, flag, axis=axis), None
 
 
 _mirror("flip_left_right", 1, "mirrored, left for right")
@@ -334,11 +335,16 @@ def _jitter(name, function, doc, least):
         if least is not None:
             at_least(private, "min_factor", min_factor, least)
             at_least(private, "max_factor", max_factor, least)
-        return _in_dtype(function, data, rng.uniform(min_factor, max_factor))
+        return _in_dtype(function, data, _between(rng, min_factor, max_factor))
 
     random_jitter.doc = doc
     random_jitter.shape(all_same)
     random_jitter.grad(_pass_on)
+
+
+def _between(rng, low, high):
+    """A number between two, which may come in either order."""
+    return low + (high - low) * rng.random()
 
 
 def _in_dtype(function, data, amount):
@@ -385,7 +391,7 @@ def random_color_jitter(
     for k in rng.permutation(len(changes)):
         function, amount, middle = changes[k]
         if amount > 0:
-            data = _in_dtype(function, data, middle + rng.uniform(-amount, amount))
+            data = _in_dtype(function, data, middle + _between(rng, -amount, amount))
     return data.copy()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -18,7 +19,7 @@ from .slicing import indexed_shape, thaw
 # ---- take
 
 
-@op()
+@op(aliases=("_npi_take",))
 def take(a, indices, *, axis: int = 0, mode: Literal["clip", "raise", "wrap"] = "clip", out=None):
     """The elements along an axis at the given places: ``a[indices]`` for axis 0.
 
@@ -95,10 +96,17 @@ def _(F, h, g, like, indices, *, out, **attrs):
 
 
 def _pick_places(index, shape, axis, mode):
-    """``index`` with an axis of length one where it picks from."""
+    """Where in the flat array the elements lie that ``index`` picks."""
     k = _pick_axis(axis, len(shape))
-    kept = (*shape[:k], 1, *shape[k + 1 :])
-    return within(index, shape[k], mode, "pick").reshape(kept)
+    before, size, after = shape[:k], shape[k], shape[k + 1 :]
+    if index.shape != before + after and index.shape != (*before, 1, *after):
+        raise ValueError("there is not one index for each row")
+    rows = within(index, size, mode, "pick").reshape(-1)
+    if not after:
+        return np.arange(0, rows.size * size, size) + rows
+    stride = math.prod(after)
+    starts = np.arange(0, math.prod(before) * size * stride, size * stride)
+    return (starts[:, None] + np.arange(stride)).reshape(-1) + rows * stride
 
 
 def _pick_axis(axis, ndim):
@@ -111,7 +119,13 @@ def _pick_axis(axis, ndim):
     return axis_of(axis, ndim, "pick")
 
 
-@op(aliases=("choose_element_0index",), scalar=True)
+@op(
+    aliases=(
+        "choose_element_0index",
+        "_npx_pick",
+    ),
+    scalar=True,
+)
 def pick(
     data,
     index,
@@ -128,8 +142,10 @@ def pick(
     >>> nd.pick(nd.array([[1, 2], [3, 4]]), nd.array([1, 0])).asnumpy()
     array([2., 3.], dtype=float32)
     """
-    picked = np.take_along_axis(data, _pick_places(index, data.shape, axis, mode), axis)
-    return filled(picked if keepdims else picked.squeeze(axis), out)
+    shape = data.shape
+    picked = data.reshape(-1).take(_pick_places(index, shape, axis, mode))
+    k = axis % len(shape)
+    return filled(picked.reshape((*shape[:k], *([1] if keepdims else []), *shape[k + 1 :])), out)
 
 
 @pick.shape
@@ -155,8 +171,7 @@ def _(F, g, data, index, *, out, axis, keepdims, mode):
 def _pick_grad(g, like, index, *, axis: int | None = -1, mode: Literal["clip", "wrap"] = "clip"):
     """Zeros with ``g`` where ``pick`` read."""
     result = np.zeros(like.shape, g.dtype)
-    places = _pick_places(index, like.shape, axis, mode)
-    np.put_along_axis(result, places, g.reshape(places.shape), axis)
+    result.reshape(-1)[_pick_places(index, like.shape, axis, mode)] = g.reshape(-1)
     return result
 
 
@@ -173,7 +188,7 @@ def _(F, h, g, like, index, *, out, axis, mode):
     return F.reshape_like(F.pick(h, index, axis=axis, mode=mode), g), None, None
 
 
-@op(grad="zero")
+@op(aliases=("_npx_one_hot",), grad="zero")
 def one_hot(
     indices,
     *,
@@ -192,10 +207,11 @@ def one_hot(
            [0., 0., 0.]], dtype=float32)
     """
     places = whole_numbers(indices)
-    result = np.full((*places.shape, depth), off_value, dtype)
-    inside = (places >= 0) & (places < depth)
-    result[(*np.nonzero(inside), places[inside])] = on_value
-    return filled(result, out)
+    on = places[..., None] == np.arange(depth)
+    if on_value == 1 and off_value == 0:
+        return filled(on.astype(dtype), out)
+    values = np.array([on_value, off_value]).astype(dtype)
+    return filled(np.where(on, values[0], values[1]), out)
 
 
 @one_hot.shape
@@ -209,7 +225,12 @@ def _(t, *, dtype, **_):
     t.out = dtype
 
 
-@op()
+@op(
+    aliases=(
+        "_npi_gather_nd",
+        "_npx_gather_nd",
+    )
+)
 def gather_nd(data, indices, *, out=None):
     """Elements (or subarrays) by coordinates: column ``j`` of ``indices`` names the j-th.
 
@@ -310,7 +331,11 @@ def _(s):
     s.out = s.indices
 
 
-batch_take.dtype(like_first)
+@batch_take.dtype
+def _(t):
+    like_first(t)
+    if t.indices is None:
+        t.indices = np.int32
 
 
 # ---- x[key] with arrays in the key

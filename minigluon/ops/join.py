@@ -92,12 +92,18 @@ def _(F, h, g, *data, out, dim, count):
 # ---- split
 
 
-def _cut(data, axis, squeeze_axis, parts):
-    pieces = np.split(data, parts, axis=axis)
+def _cut(data, axis, squeeze_axis, begins):
+    """Copies of the parts of an axis that begin there; a single one bare."""
+    before = (slice(None),) * axis
+    ends = (*begins[1:], data.shape[axis])
     if squeeze_axis:
-        pieces = [np.squeeze(p, axis=axis) for p in pieces]
-    pieces = tuple([np.ascontiguousarray(p) if p.base is None else p.copy() for p in pieces])
-    return pieces if len(pieces) > 1 else pieces[0]
+        if any(end - begin != 1 for begin, end in zip(begins, ends, strict=True)):
+            raise ValueError("only parts of length 1 can lose their axis")
+        parts = [data[(*before, begin)] for begin in begins]
+    else:
+        parts = [data[(*before, slice(*ends))] for ends in zip(begins, ends, strict=True)]
+    copies = tuple([part.copy() for part in parts])
+    return copies if len(copies) > 1 else copies[0]
 
 
 @op(
@@ -118,7 +124,11 @@ def SliceChannel(data, *, num_outputs: Count, axis: int = 1, squeeze_axis: bool 
     >>> [x.shape for x in nd.split(nd.zeros((2, 4)), num_outputs=2)]
     [(2, 2), (2, 2)]
     """
-    return _cut(data, axis, squeeze_axis, num_outputs)
+    k = axis_of(axis, data.ndim, "SliceChannel")
+    length, rest = divmod(data.shape[k], num_outputs)
+    if rest:
+        raise ValueError("the parts would not be equal")
+    return _cut(data, k, squeeze_axis, [part * length for part in range(num_outputs)])
 
 
 @SliceChannel.shape
@@ -155,7 +165,7 @@ def _(F, g, data, *, out, num_outputs, axis, squeeze_axis):
     return F.stack(*parts, axis=axis) if squeeze_axis else F.Concat(*parts, dim=axis)
 
 
-@op(outputs=lambda indices, sections, **_: sections or len(indices))
+@op(aliases=("_npi_split",), outputs=lambda indices, sections, **_: sections or len(indices))
 def _split_v2(
     data, *, indices: Shape, axis: int = 1, squeeze_axis: bool = False, sections: int = 0
 ):
@@ -165,7 +175,7 @@ def _split_v2(
     """
     k = axis_of(axis, data.ndim, "_split_v2")
     begins = _beginnings(data.shape[k], indices, sections)
-    return _cut(data, k, squeeze_axis, begins[1:])
+    return _cut(data, k, squeeze_axis, begins)
 
 
 def _beginnings(length, indices, sections):

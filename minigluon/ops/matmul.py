@@ -276,7 +276,7 @@ def _(g, lhs, rhs, *, transpose_a, transpose_b, out=None):
 # ---- batch_dot
 
 
-@op()
+@op(aliases=("_npx_batch_dot",))
 def batch_dot(
     lhs,
     rhs,
@@ -348,7 +348,12 @@ def _(F, g, lhs, rhs, *, out, transpose_a, transpose_b, forward_stype):
 # ---- FullyConnected
 
 
-@op(aliases=("_sparse_FullyConnected",))
+@op(
+    aliases=(
+        "_sparse_FullyConnected",
+        "_npx_fully_connected",
+    )
+)
 def FullyConnected(
     data,
     weight,

@@ -31,7 +31,8 @@ def _check_reflection(shape, widths):
             raise ShapeError(
                 f"Pad: a reflection is longer than the data.\n"
                 f"  received  pad_width {width} on an axis of length {length}\n"
-                f"  expected  at most {max(length - 1, 0)}\n  fix       pad less, or use mode='edge'"
+                f"  expected  at most {max(length - 1, 0)}\n"
+                "  fix       pad less, or use mode='edge'"
             )
 
 
@@ -79,7 +80,8 @@ def _(s, *, mode, pad_width, **_):
     elif not isinstance(out, UnknownShape):
         widths = _widths(len(out), mode, pad_width)
         if all(isinstance(d, int) for d in out):
-            s.data = tuple([d - before - after for d, (before, after) in zip(out, widths, strict=True)])
+            padded = zip(out, widths, strict=True)
+            s.data = tuple([d - before - after for d, (before, after) in padded])
 
 
 @Pad.grad

@@ -322,7 +322,7 @@ def _(F, g, data, *, out, **how):
 # ---- mean and variance
 
 
-@op(outputs=2, output_names=("mean", "var"))
+@op(outputs=2)
 def moments(data, *, axes: Shape | None = None, keepdims: bool = False):
     """The mean and the variance of the elements along ``axes``, which must be given."""
     if not axes:

@@ -10,7 +10,7 @@ from ..core.op import op
 from ._shared import axis_of, filled
 
 
-@op()
+@op(aliases=("_npi_tile",))
 def tile(data, *, reps: Shape, out=None):
     """The whole array repeated along each axis.
 
@@ -57,7 +57,7 @@ def _(F, h, g, like, *, out, reps):
     return F.tile(h, reps=reps), None
 
 
-@op()
+@op(aliases=("_np_repeat",))
 def repeat(data, *, repeats: int, axis: int | None = None, out=None):
     """Each element repeated, in place, along an axis or of the flat array.
 

@@ -51,7 +51,12 @@ def half_up(x):
 # ---- the largest value of every cell
 
 
-@op(aliases=("_npx_roi_pooling",), outputs=2, hidden_outputs=1)
+@op(
+    aliases=("_npx_roi_pooling",),
+    outputs=2,
+    hidden_outputs=1,
+    output_names=("output", "maxidx"),
+)
 def ROIPooling(data, rois, *, pooled_size: Shape, spatial_scale: float):
     """The largest value in each cell of a grid laid over every region: Fast R-CNN's layer.
 
@@ -183,7 +188,8 @@ def ROIAlign(
     for k, image, down, across in _grids(
         data, rois, pooled_size, spatial_scale, sample_ratio, aligned
     ):
-        found = np.matmul(np.matmul(down, data[image]), across.T)
+        y, x = _touched(down), _touched(across)
+        found = np.matmul(np.matmul(down[:, y], data[image, :, y, x]), across[:, x].T)
         if position_sensitive:
             found = _own_cells(found.reshape(channels, rows, columns, rows, columns))
         out[k] = found
@@ -232,6 +238,12 @@ def _grids(data, rois, size, scale, ratio, aligned):
             )
         ]
         yield k, int(rois[k, 0]), *weights
+
+
+def _touched(weights):
+    """The positions between the first and the last that has a weight."""
+    used = np.flatnonzero(weights.any(axis=0))
+    return slice(used[0], used[-1] + 1) if used.size else slice(0, 0)
 
 
 def _weights(start, side, count, limit, ratio):
@@ -292,7 +304,8 @@ def _roi_align_grad(
             i, j = np.arange(rows)[:, None], np.arange(columns)
             wide[:, i, j, i, j] = coming
             coming = wide.reshape(-1, rows, columns)
-        total[image] += np.matmul(np.matmul(down.T, coming), across)
+        y, x = _touched(down), _touched(across)
+        total[image, :, y, x] += np.matmul(np.matmul(down[:, y].T, coming), across[:, x])
     return total
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 
 import numpy as np
@@ -12,6 +11,7 @@ from ..core.attributes import DType, Shape
 from ..core.infer import UnknownShape
 from ..core.op import op
 from ._shared import filled
+from ._signature import REQUIRED, with_signature
 
 
 def _refuse(name, what, value, expected):
@@ -29,9 +29,9 @@ def _negative_binomial(rng, size, k, p):
 
 
 def _generalized(rng, size, mu, alpha):
-    spread = np.maximum(alpha, 1e-300)
-    mean = np.where(alpha > 1e-12, rng.standard_gamma(1 / np.maximum(spread, 1e-12), size) * spread * mu, mu)
-    return _poisson(rng, size, mean)
+    spread = np.maximum(alpha, 1e-12)
+    mean = rng.standard_gamma(1 / spread, size) * spread * mu
+    return _poisson(rng, size, np.where(alpha > 1e-12, mean, mu))
 
 
 def _poisson(rng, size, mean):
@@ -94,23 +94,8 @@ def _check(name, checks, values):
             raise _refuse(name, parameter, value, expected)
 
 
-def _with_signature(function, name, doc, positional, keywords):
-    """The function dressed as an operator's kernel: array inputs, then attributes."""
-    kinds = inspect.Parameter
-    parameters = [kinds(n, kinds.POSITIONAL_OR_KEYWORD) for n in positional]
-    for keyword, annotation, default in keywords:
-        parameters.append(
-            kinds(keyword, kinds.KEYWORD_ONLY, default=default, annotation=annotation)
-        )
-    function.__signature__ = inspect.Signature(parameters)
-    function.__name__ = name
-    function.__doc__ = doc
-    return function
-
-
-_REQUIRED = inspect.Parameter.empty
 _SHAPE_OF = (("shape", "Shape | None", None), ("dtype", "DType | None", None))
-_HANDED = (("rng", _REQUIRED, _REQUIRED), ("out", _REQUIRED, None))
+_HANDED = (("rng", REQUIRED, REQUIRED), ("out", REQUIRED, None))
 
 
 def _declare(name):
@@ -132,7 +117,7 @@ def _declare(name):
     """
     signature = (*parameters, *_SHAPE_OF, *_HANDED)
     made = op(
-        _with_signature(from_numbers, f"_random_{name}", doc, (), signature),
+        with_signature(from_numbers, f"_random_{name}", doc, (), signature),
         aliases=(f"random_{name}",),
     )
     made.shape(_shape_of_attribute)
@@ -146,7 +131,7 @@ def _declare(name):
     doc = f"Numbers drawn from {title}, in the shape and dtype of ``data``."
     signature = (*parameters, _HANDED[0])
     made = op(
-        _with_signature(like, f"_random_{name}_like", doc, ("data",), signature),
+        with_signature(like, f"_random_{name}_like", doc, ("data",), signature),
         grad="zero",
     )
     made.shape(_same)
@@ -161,7 +146,7 @@ def _declare(name):
     doc = f"``shape`` numbers drawn from {title}, for each element of the parameters."
     signature = (("shape", "Shape", ()), ("dtype", "DType | None", None), _HANDED[0])
     made = op(
-        _with_signature(from_arrays, f"_sample_{name}", doc, names, signature),
+        with_signature(from_arrays, f"_sample_{name}", doc, names, signature),
         aliases=(f"sample_{name}",),
         grad="zero",
     )
@@ -368,8 +353,8 @@ def _shuffle(data, *, rng):
 
     Examples
     --------
-    >>> nd.shuffle(nd.arange(4)).sum().asscalar()
-    6.0
+    >>> nd.sort(nd.shuffle(nd.arange(4))).asnumpy()
+    array([0., 1., 2., 3.], dtype=float32)
     """
     return rng.permutation(data, axis=0)
 

@@ -22,6 +22,22 @@ def reshaped(shape, codes, reverse=False):
     """
     if reverse:
         return tuple(reversed(reshaped(tuple(reversed(shape)), tuple(_mirrored(codes)))))
+    try:
+        result, rest = _decoded(shape, codes)
+    except IndexError:  # codes for dimensions that are not there
+        raise _wrong_size(shape, codes, prod(shape)) from None
+    total = prod(shape)
+    if rest is not None:
+        others = prod(result)
+        unknown = UNKNOWN in (total, others)
+        result[rest] = UNKNOWN if unknown else _share(total, others, shape, codes)
+    elif UNKNOWN not in (total, prod(result)) and prod(result) != total:
+        raise _wrong_size(shape, codes, total)
+    return tuple(result)
+
+
+def _decoded(shape, codes):
+    """The dimensions that codes stand for, and which of them (now 1) takes what is left."""
     result = []
     source = 0
     rest = None
@@ -59,15 +75,7 @@ def reshaped(shape, codes, reverse=False):
             result += [left, right]
         else:
             raise ShapeError(f"reshape: code {code} is none of 0, -1, -2, -3, -4")
-    total = prod(shape)
-    if rest is not None:
-        others = prod(result)
-        result[rest] = (
-            UNKNOWN if UNKNOWN in (total, others) else _share(total, others, shape, codes)
-        )
-    elif UNKNOWN not in (total, prod(result)) and prod(result) != total:
-        raise _wrong_size(shape, codes, total)
-    return tuple(result)
+    return result, rest
 
 
 def _mirrored(codes):
@@ -159,7 +167,7 @@ def _(F, g, data, *, out, **_):
     return F.reshape_like(g, data)
 
 
-@op(view=True, shape_only=("rhs",))
+@op(aliases=("_npx_reshape_like",), view=True, shape_only=("rhs",))
 def reshape_like(
     lhs,
     rhs,
@@ -217,7 +225,13 @@ def _(F, g, lhs, rhs, *, out, **_):
     return F.reshape_like(g, lhs), None
 
 
-@op(aliases=("flatten",), copies_view=True)
+@op(
+    aliases=(
+        "flatten",
+        "_npx_batch_flatten",
+    ),
+    copies_view=True,
+)
 def Flatten(data, *, out=None):
     """Every sample as one row: ``(n, a, b, ...)`` becomes ``(n, a*b*...)``.
 
@@ -248,7 +262,7 @@ def _(F, g, data, *, out):
 Flatten.runs_dense("default -> default")
 
 
-@op(aliases=(), copies_view=True)
+@op(aliases=("_npi_expand_dims",), copies_view=True)
 def expand_dims(data, *, axis: int, out=None):
     """A new axis of length one in front of ``axis``.
 
@@ -360,7 +374,13 @@ def _(F, g, data, *, out, axes):
 transpose.runs_dense("default -> default")
 
 
-@op(aliases=("swapaxes",), copies_view=True)
+@op(
+    aliases=(
+        "swapaxes",
+        "_npi_swapaxes",
+    ),
+    copies_view=True,
+)
 def SwapAxis(data, *, dim1: int = 0, dim2: int = 0, out=None):
     """Two axes exchanged.
 
@@ -414,7 +434,7 @@ def _(F, g, data, *, out, axis):
     return F.reverse(g, axis=axis)
 
 
-@op(grad="zero")
+@op(aliases=("_npx_shape_array",), grad="zero")
 def shape_array(data):
     """The shape as an int64 vector.
 

@@ -32,7 +32,16 @@ def _slices(begin, end, step):
     return tuple([slice(b, e, s) for b, e, s in zip(begin, end, step, strict=True)])
 
 
-@op(name="slice", aliases=("crop", "_sparse_slice"), copies_view=True)
+@op(
+    name="slice",
+    aliases=(
+        "crop",
+        "_sparse_slice",
+        "_npi_slice",
+        "_npx_slice",
+    ),
+    copies_view=True,
+)
 def slice_(data, *, begin: Shape, end: Shape, step: Shape = (), out=None):
     """The region ``data[begin:end:step]``, one bound for each leading axis; None is open.
 

@@ -229,7 +229,7 @@ def _(F, g, data, *, out, ret_typ, axis, dtype, **attrs):
 
 @op(shape_only=("like",))
 def _put_along(values, indices, like, *, axis: int | None):
-    """Zeros like ``like`` with ``values`` at the indices along an axis; repeated places do not occur."""
+    """Zeros like ``like`` with ``values`` at the indices along an axis, all of them distinct."""
     result = np.zeros(like.shape, values.dtype)
     if axis is None:
         result.reshape(-1)[indices] = values

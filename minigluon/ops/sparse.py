@@ -9,7 +9,6 @@ import numpy as np
 from ..core.infer import same_as
 from ..core.op import op
 from ..kernels import csr, row_sparse
-from ..storage import cast
 from ._places import checked, whole_numbers
 
 
@@ -58,13 +57,6 @@ def _(data, *, stype):
 @cast_storage.kernel("row_sparse -> default")
 def _(data, *, stype):
     return row_sparse.densify(data)
-
-
-for _given, _asked in (("csr", "row_sparse"), ("row_sparse", "csr")):
-
-    @cast_storage.kernel(f"{_given} -> {_asked}")
-    def _(data, *, stype):
-        return cast(data, stype)  # raises StorageError
 
 
 def _row_numbers(indices, rows):

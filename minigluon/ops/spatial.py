@@ -43,7 +43,7 @@ def depth_to_space(data, *, block_size: int, out=None):
     _check("depth_to_space", data.shape, b, False)
     n, c, h, w = data.shape
     blocks = data.reshape(n, b, b, c // b**2, h, w).transpose(0, 3, 4, 1, 5, 2)
-    return filled(blocks.reshape(n, c // b**2, h * b, w * b), out)
+    return filled(blocks.copy().reshape(n, c // b**2, h * b, w * b), out)
 
 
 @depth_to_space.shape
@@ -74,7 +74,7 @@ def space_to_depth(data, *, block_size: int, out=None):
     _check("space_to_depth", data.shape, b, True)
     n, c, h, w = data.shape
     blocks = data.reshape(n, c, h // b, b, w // b, b).transpose(0, 3, 5, 1, 2, 4)
-    return filled(blocks.reshape(n, c * b**2, h // b, w // b), out)
+    return filled(blocks.copy().reshape(n, c * b**2, h // b, w // b), out)
 
 
 @space_to_depth.shape

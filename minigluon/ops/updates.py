@@ -203,20 +203,26 @@ def _step_rows(declared, whole, lazy, lazy_weights=("default", "row_sparse")):
     """
     n = len(declared.inputs) - 2
     states = " default|row_sparse" * n
-    on_request = (lambda lazy_update, **_: lazy_update) if _has_flag(declared) else None
     lazily, wholly = _stepping(declared.name, lazy), _stepping(declared.name, whole)
-    for weight in lazy_weights:
-        declared.kernel(f"{weight} row_sparse{states} -> {weight}", when=on_request)(lazily)
+    asked = "lazy_update" in declared.attributes
     for weight in ("default", "row_sparse"):
-        declared.kernel(f"{weight} row_sparse|csr{states} -> {weight}")(wholly)
+        grads = "csr"
+        if weight in lazy_weights:
+            when = _is_lazy if asked else None
+            # as in MXNet a step is lazy only where the states are stored as the weight is
+            alike = f" {weight}" * n if asked or n > 1 else states
+            declared.kernel(f"{weight} row_sparse{alike} -> {weight}", when=when)(lazily)
+        if asked or weight not in lazy_weights or n > 1:
+            grads = "row_sparse|csr"
+        declared.kernel(f"{weight} {grads}{states} -> {weight}")(wholly)
     declared.kernel(f"row_sparse default{states} -> row_sparse")(wholly)
-    for k in range(n):
-        mixed = " default|row_sparse" * k + " row_sparse" + " default|row_sparse" * (n - k - 1)
+    for k in range(n):  # dense weight and gradient, and the first k states, but not the next one
+        mixed = " default" * k + " row_sparse" + " default|row_sparse" * (n - k - 1)
         declared.kernel(f"default default{mixed} -> default")(wholly)
 
 
-def _has_flag(declared):
-    return "lazy_update" in declared.attributes
+def _is_lazy(lazy_update, **_):
+    return lazy_update
 
 
 def _stepping(name, step):

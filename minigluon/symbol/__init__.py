@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import ops  # noqa: F401  (fills the operator table)
 from ..core.namespace import operator_namespace
 from . import _internal, contrib, image, linalg, op, random, sparse
@@ -23,7 +21,8 @@ from .creation import (
 )
 from .executor import Executor
 from .json import load, loads
-from .symbol import Group, Symbol, Variable, var
+from .symbol import Symbol
+from .variable import Group, Variable, var
 
 load_json = loads
 

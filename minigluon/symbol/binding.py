@@ -15,9 +15,12 @@ from ..context import Context, usable
 from ..core import infer
 from ..core.graph import Node, topological
 from ..core.invoke import wrap
+from ..core.plan import fuse
 from ..dtypes import as_dtype
 from .executor import Executor, context_of
-from .symbol import Symbol, variable_stypes
+from .facts import variable_stypes
+from .symbol import Symbol
+
 
 class SimpleBindError(MXNetError):
     """Arrays for a graph cannot be made from what was given."""
@@ -100,17 +103,18 @@ def simple_bind(
     args = [make(n, "arg", stypes.get(n, "default")) for n in nodes]
     aux = [make(n, "aux", stypes.get(n, "default")) for n in variables if n in aux_nodes]
     grads: list[Any] = [None] * len(nodes)
+    bound = Executor(symbol, ctx, args, args, reqs, aux, group2ctx)
+    bound._checked = True
     if any(r != "null" for r in reqs):
-        probe = Executor(symbol, ctx, args, args, reqs, aux, group2ctx)
         try:
-            found = _gradient_stypes(probe)
+            found = _gradient_stypes(bound)
         except MXNetError as error:
             raise fail(error) from error
         grads = [
             make(n, "grad", s or stypes.get(n, "default")) if r != "null" else None
             for n, r, s in zip(nodes, reqs, found, strict=False)
         ]
-    bound = Executor(symbol, ctx, args, grads, reqs, aux, group2ctx)
+    bound.grad_arrays = grads
     _log_storages(bound)
     return bound
 
@@ -211,18 +215,23 @@ def _shared_arrays(shared_exec: Executor | None) -> dict[tuple[str, str], Any]:
         return {}
     pool: dict[tuple[str, str], Any] = {}
     for kind, arrays in (
-        ("arg", shared_exec.arg_dict), ("grad", shared_exec.grad_dict), ("aux", shared_exec.aux_dict),
-    ):  # fmt: skip
+        ("arg", shared_exec.arg_dict),
+        ("grad", shared_exec.grad_dict),
+        ("aux", shared_exec.aux_dict),
+    ):
         pool.update({(kind, n): x for n, x in arrays.items() if x is not None})
     return pool
 
 
-def _gradient_stypes(probe: Executor) -> list[str | None]:
+def _gradient_stypes(bound: Executor) -> list[str | None]:
     """The storage type each argument's gradient comes in, by inference through the graph."""
-    types = tuple([type(x._data) for x in probe._inputs])
-    plan = probe._plan(True, types)
+    data = [x._data for x in bound._inputs]
+    types = tuple(map(type, data))
+    plan = bound._plan(True, types)
+    if fuse.wanted_bound(data) is None:
+        bound._plans[True, types] = plan  # the very plan that training takes
     if plan.wanted is None:
-        return [None] * len(probe._nodes)
+        return [None] * len(bound._nodes)
     heads = plan.forward.types[: len(plan.outputs)]
     return [None if t is None else storage.STYPES[t] for t in plan.backward(heads).types]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..core.namespace import operator_namespace
-from .control_flow import cond, foreach, while_loop
+from .control_flow import cond, foreach, rand_zipfian, while_loop
 
 __getattr__, __dir__ = operator_namespace(globals(), "sym", "contrib")
 
-__all__ = ["cond", "foreach", "while_loop"]
+__all__ = ["cond", "foreach", "rand_zipfian", "while_loop"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -13,7 +14,8 @@ from ..core.graph import Entry, Node, numbers, substitute
 from ..core.op import registry
 from ..name import current as current_names
 from ..ops.control_flow import Body, Cond, ControlFlow, Foreach, WhileLoop
-from .symbol import Symbol, _output_name
+from .facts import output_name
+from .symbol import Symbol
 
 #: how symbols are nested: None is a symbol, a list holds the forms of its members
 Form = Any
@@ -164,7 +166,7 @@ def cond(
             f"  received  {counts[0]} and {counts[1]}\n  expected  as many of each\n"
             "  fix       return the same results from both"
         )
-    call = Cond(*bodies, len(inputs.entries)).call()
+    call = Cond(bodies[0], bodies[1], bodies[2], len(inputs.entries)).call()
     texts = {
         "cond_input_locs": bodies[0].places,
         "then_input_locs": bodies[1].places,
@@ -208,7 +210,7 @@ class _inside:
                 continue
             if node.number < self.start:
                 if entry not in outer:
-                    outer[entry] = (Node(None, (), _output_name(entry)), 0)
+                    outer[entry] = (Node(None, (), output_name(entry)), 0)
             elif node not in seen:
                 seen.add(node)
                 stack.extend(e for e in reversed(node.inputs) if e is not None)
@@ -314,3 +316,24 @@ def _limit(max_iterations: Any) -> int:
         return int(max_iterations)
     except (TypeError, ValueError) as error:
         raise ArgumentError("Cannot convert max_iteration to python int") from error
+
+
+def rand_zipfian(
+    true_classes: Symbol, num_sampled: int, range_max: int
+) -> tuple[Symbol, Symbol, Symbol]:
+    """Class numbers drawn by the approximate Zipfian distribution, and what counts to expect.
+
+    ``P(k) = log((k + 2) / (k + 1)) / log(range_max + 1)``. Returns ``num_sampled`` int64 classes,
+    and how often each of ``true_classes`` and of the drawn is expected among them (float64).
+    """
+    from . import random
+
+    scale = math.log(range_max + 1)
+    drawn = random.uniform(0, scale, shape=(num_sampled,), dtype="float64")
+    classes = (drawn.exp() - 1).astype("int64") % range_max
+
+    def expected(numbers: Any) -> Any:
+        k = numbers.astype("float64")
+        return ((k + 2) / (k + 1)).log() / scale * num_sampled
+
+    return classes, expected(true_classes), expected(classes)

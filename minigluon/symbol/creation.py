@@ -7,34 +7,34 @@ from typing import Any
 
 import numpy as np
 
-from ..core.explain import ArgumentTypeError
+from ..base import ArgumentTypeError
 from .symbol import Symbol
 
 
-def _sym() -> Any:
-    return sys.modules[__package__]
+def _made(operator: str, /, *inputs: Any, **attrs: Any) -> Symbol:
+    """The symbol of an operator of the ``_internal`` namespace."""
+    made: Symbol = getattr(sys.modules[__package__]._internal, operator)(*inputs, **attrs)
+    return made
 
 
 def zeros(shape: Any, dtype: Any = None, **kwargs: Any) -> Symbol:
     """Zeros of a shape."""
-    return _sym()._internal._zeros(shape=shape, dtype=dtype or np.float32, **kwargs)  # type: ignore[no-any-return]
+    return _made("_zeros", shape=shape, dtype=dtype or np.float32, **kwargs)
 
 
 def ones(shape: Any, dtype: Any = None, **kwargs: Any) -> Symbol:
     """Ones of a shape."""
-    return _sym()._internal._ones(shape=shape, dtype=dtype or np.float32, **kwargs)  # type: ignore[no-any-return]
+    return _made("_ones", shape=shape, dtype=dtype or np.float32, **kwargs)
 
 
 def full(shape: Any, val: float, dtype: Any = None, **kwargs: Any) -> Symbol:
     """One value in a shape."""
-    return _sym()._internal._full(
-        shape=shape, dtype=dtype or np.float32, value=float(val), **kwargs
-    )  # type: ignore[no-any-return]
+    return _made("_full", shape=shape, dtype=dtype or np.float32, value=float(val), **kwargs)
 
 
 def eye(N: int, M: int = 0, k: int = 0, dtype: Any = None, **kwargs: Any) -> Symbol:
     """Ones on a diagonal of an (N, M) matrix."""
-    return _sym()._internal._eye(N=N, M=M, k=k, dtype=dtype or np.float32, **kwargs)  # type: ignore[no-any-return]
+    return _made("_eye", N=N, M=M, k=k, dtype=dtype or np.float32, **kwargs)
 
 
 def arange(
@@ -42,9 +42,9 @@ def arange(
     infer_range: bool = False, name: str | None = None, dtype: Any = None,
 ) -> Symbol:  # fmt: skip
     """Numbers from ``start`` (0 if it is the only one given) up to ``stop``, each repeated."""
-    return _sym()._internal._arange(  # type: ignore[no-any-return]
-        start=start, stop=stop, step=step, repeat=repeat, infer_range=infer_range, name=name,
-        dtype=dtype or np.float32,
+    return _made(
+        "_arange", start=start, stop=stop, step=step, repeat=repeat, infer_range=infer_range,
+        name=name, dtype=dtype or np.float32,
     )  # fmt: skip
 
 
@@ -53,8 +53,14 @@ def linspace(
     dtype: Any = None,
 ) -> Symbol:  # fmt: skip
     """``num`` evenly spaced numbers."""
-    return _sym()._internal._linspace(  # type: ignore[no-any-return]
-        start=start, stop=stop, num=num, endpoint=endpoint, name=name, dtype=dtype or np.float32
+    return _made(
+        "_linspace",
+        start=start,
+        stop=stop,
+        num=num,
+        endpoint=endpoint,
+        name=name,
+        dtype=dtype or np.float32,
     )
 
 
@@ -72,19 +78,18 @@ def split_v2(
             f"  received  {indices_or_sections!r}\n  expected  an integer or a tuple of integers\n"
             "  fix       pass 3 for three equal parts, or (2, 5) for cuts before rows 2 and 5"
         )
-    return _sym()._internal._split_v2(  # type: ignore[no-any-return]
-        ary, indices=indices, axis=axis, squeeze_axis=squeeze_axis, sections=sections
+    return _made(
+        "_split_v2", ary, indices=indices, axis=axis, squeeze_axis=squeeze_axis, sections=sections
     )
 
 
 def _two(array: str, scalar: str, reflected: str, left: Any, right: Any, plain: Any) -> Any:
-    internal = _sym()._internal
     if isinstance(left, Symbol) and isinstance(right, Symbol):
-        return getattr(internal, array)(left, right)
+        return _made(array, left, right)
     if isinstance(left, Symbol) and isinstance(right, int | float | np.number):
-        return getattr(internal, scalar)(left, scalar=right)
+        return _made(scalar, left, scalar=right)
     if isinstance(right, Symbol) and isinstance(left, int | float | np.number):
-        return getattr(internal, reflected)(right, scalar=left)
+        return _made(reflected, right, scalar=left)
     if isinstance(left, int | float | np.number) and isinstance(right, int | float | np.number):
         return plain(left, right)
     raise ArgumentTypeError(

@@ -13,7 +13,7 @@ from ..base import MXNetError, ShapeError
 from ..context import usable
 from ..core import infer
 from ..core.grad import ZERO, add, zeros_like
-from ..core.graph import Entry, Node
+from ..core.graph import Entry, Node, instantiate
 from ..core.invoke import store, wrap
 from ..core.plan import fuse
 from ..core.plan.plan import Plan
@@ -32,6 +32,7 @@ class Executor:
         self, symbol: Symbol, ctx: Any, args: list[Any], grads: list[Any], reqs: list[str],
         aux: list[Any], group2ctx: Any = None,
     ):  # fmt: skip
+        symbol = Symbol(instantiate(symbol._entries))
         self._symbol, self._ctx, self._group2ctx = symbol, ctx, group2ctx
         self.arg_arrays, self.grad_arrays, self.aux_arrays = args, grads, aux
         self._grad_req = reqs
@@ -48,6 +49,7 @@ class Executor:
         self._home = [x._data for x in self._inputs]
         self._contexts = [context_of(e[0], ctx, group2ctx) for e in symbol._entries]
         self._plans: dict[Any, Plan] = {}
+        self._checked = False  # whether shapes and dtypes were found to fit together
         self._kept: _Kept | None = None
         self._outputs: list[Any] | None = None
         self._borrowed: list[np.ndarray] | None = None  # memory shared with a larger executor
@@ -159,7 +161,8 @@ class Executor:
         self, is_train: bool, types: tuple[type, ...], data: Sequence[Any] | None = None
     ) -> Plan:
         """The plan for arguments of these storage types, compiled for ``data`` if that is large."""
-        self._check_shapes()
+        if not self._checked:
+            self._check_shapes()
         arguments = [(n, 0) for n in self._nodes]
         wanted = self._wanted if is_train else None
         least = None if data is None else fuse.wanted_bound(data)
@@ -172,6 +175,7 @@ class Executor:
         infer.solve(self._symbol._entries, shapes, "shape")
         dtypes = {n: x._data.dtype for n, x in zip(self._nodes, self._inputs, strict=True)}
         infer.solve(self._symbol._entries, dtypes, "dtype")
+        self._checked = True
 
     def _explain(self, data: Sequence[Any], error: Exception) -> Exception:
         try:
@@ -361,7 +365,7 @@ class Executor:
         self._monitor = (callback, monitor_all)
 
 
-#: what a training forward leaves for backward: the plan, its arguments, what it kept, or who watched
+#: what a training forward leaves for backward: plan, arguments, what was kept, or who watched
 _Kept = tuple[Plan, list[Any], tuple[Any, ...], WatchedGraph | None]
 
 

@@ -15,7 +15,8 @@ from ..core.compose import HIDDEN
 from ..core.graph import Entry, Node, topological
 from ..core.op import Op, registry
 from ..core.state import state
-from .symbol import Symbol, count_writes
+from .facts import count_writes
+from .symbol import Symbol
 
 MXNET_VERSION = 10901
 
@@ -64,18 +65,20 @@ def _count_saved(node: Node) -> int:
 #: a list of more elements than this gets a line for each, as does a mapping of more than one
 _ON_ONE_LINE = 10
 
+_scalar = json.JSONEncoder(ensure_ascii=False).encode
+
 
 def _written(value: Any, depth: int) -> str:
     """JSON laid out as MXNet does, space before every line break included."""
     if isinstance(value, dict):
-        parts = [f"{json.dumps(k)}: {_written(v, depth + 1)}" for k, v in value.items()]
+        parts = [f"{_scalar(k)}: {_written(v, depth + 1)}" for k, v in value.items()]
         opening, closing, several = "{", "}", len(value) > 1
     elif isinstance(value, list):
         parts = [_written(v, depth + 1) for v in value]
         opening, closing = "[", "]"
         several = len(value) > _ON_ONE_LINE or any(isinstance(v, dict) for v in value)
     else:
-        return json.dumps(value, ensure_ascii=False)
+        return _scalar(value)
     if not several:
         return opening + ", ".join(parts) + closing
     margin = "\n" + "  " * (depth + 1)
@@ -122,8 +125,9 @@ def _node(row: dict[str, Any], nodes: list[Node]) -> Node:
     call = intern(op, tuple([attrs.get(n, d) for n, (_, d) in op.attributes.items()]))
     names = op.names_of_inputs(call.attrs, len(inputs))
     required = [n for n in names if n not in op.optional or op.input_rule is not None]
-    for name in required[len(inputs) :]:  # files before 0.9 leave auxiliary states out
-        inputs.append((Node(None, (), f"{row['name']}_{name}"), 0))
+    # files before 0.9 leave auxiliary states out
+    missing = [(Node(None, (), f"{row['name']}_{n}"), 0) for n in required[len(inputs) :]]
+    inputs = [*inputs, *missing]
     return Node(call, tuple(inputs), row["name"], _without_foreign(op, attrs) or None)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..base import ArgumentError
 from ..core.namespace import operator_namespace
-from . import _internal
+from .creation import _made
 from .symbol import Symbol
 
 __getattr__, __dir__ = operator_namespace(globals(), "sym", "random")
@@ -59,7 +59,7 @@ def _sample(name: str, parameters: dict[str, Any], attrs: dict[str, Any]) -> Sym
     """``_random_name`` for numbers, ``_sample_name`` if the parameters are symbols."""
     symbols = [isinstance(p, Symbol) for p in parameters.values()]
     if all(symbols):
-        return getattr(_internal, f"_sample_{name}")(*parameters.values(), **attrs)  # type: ignore[no-any-return]
+        return _made(f"_sample_{name}", *parameters.values(), **attrs)
     if any(symbols):
         shown = ", ".join(f"{k} {type(v).__name__}" for k, v in parameters.items())
         raise ArgumentError(
@@ -67,7 +67,7 @@ def _sample(name: str, parameters: dict[str, Any], attrs: dict[str, Any]) -> Sym
             f"  received  {shown}\n  expected  symbols only, or numbers only\n"
             "  fix       make a symbol of the number: mx.sym.full(shape, number)"
         )
-    return getattr(_internal, f"_random_{name}")(**parameters, **attrs)  # type: ignore[no-any-return]
+    return _made(f"_random_{name}", **parameters, **attrs)
 
 
 for _name, _row in _DISTRIBUTIONS.items():
@@ -93,12 +93,11 @@ def multinomial(
 
     With ``get_prob`` (the default here, as in MXNet) their log probabilities come second.
     """
-    attrs = {} if shape is None else {"shape": shape}
-    return _internal._sample_multinomial(  # type: ignore[no-any-return]
-        data, get_prob=get_prob, dtype=dtype, **attrs, **kwargs
-    )
+    attrs: dict[str, Any] = {} if shape is None else {"shape": shape}
+    attrs.update(get_prob=get_prob, dtype=dtype)
+    return _made("_sample_multinomial", data, **attrs, **kwargs)
 
 
 def shuffle(data: Symbol, **kwargs: Any) -> Symbol:
     """The elements of ``data`` with the order of its first axis drawn at random."""
-    return _internal._shuffle(data, **kwargs)  # type: ignore[no-any-return]
+    return _made("_shuffle", data, **kwargs)

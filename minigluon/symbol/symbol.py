@@ -8,25 +8,31 @@ from typing import Any
 
 import numpy as np
 
-from ..attribute import current as current_scope
 from ..base import (
+    ArgumentTypeError,
     DTypeError,
     MXNetError,
     NotImplementedForSymbol,
-    StorageError,
-    attribute_to_string,
 )
 from ..core import compose as composing
 from ..core import infer
-from ..core.explain import ArgumentTypeError
 from ..core.graph import Entry, Node, substitute, topological
-from ..core.invoke import wrappers  # noqa: F401  (the face of arrays is registered there)
 from ..core.op import registry
 from ..core.state import state
-from ..dtypes import FLAGS, FROM_FLAG, as_dtype
-from ..storage import FLAGS as STORAGE_FLAGS
-
-_FROM_STORAGE_FLAG = {flag: name for name, flag in STORAGE_FLAGS.items()}
+from ..dtypes import FROM_FLAG, as_dtype
+from .facts import (
+    count_writes,
+    is_complete,
+    named_values,
+    output_name,
+    private_shape,
+    public_shape,
+    shown_attrs,
+    texts,
+    variable_shapes,
+    variable_stypes,
+    visible,
+)
 
 
 class Symbol:
@@ -41,10 +47,11 @@ class Symbol:
     ['x']
     """
 
-    __slots__ = ("_entries",)
+    __slots__ = ("_entries", "_order")
 
     def __init__(self, entries: Iterable[Entry]):
         self._entries: tuple[Entry, ...] = tuple(entries)
+        self._order: list[Node] = []
 
     # ---- what it is
 
@@ -138,12 +145,18 @@ class Symbol:
 
     # ---- names
 
+    def _nodes(self) -> list[Node]:
+        """All nodes, inputs before what is made of them; found once, for graphs do not change."""
+        if not self._order:
+            self._order = topological(self._entries)
+        return self._order
+
     def _variables(self) -> list[Node]:
-        return [n for n in topological(self._entries) if n.call is None]
+        return [n for n in self._nodes() if n.call is None]
 
     def _auxiliary_nodes(self) -> set[Node]:
         aux: set[Node] = set()
-        for node in topological(self._entries):
+        for node in self._nodes():
             if node.call is None or not node.call.op.mutates:
                 continue
             names = node.call.op.names_of_inputs(node.call.attrs, len(node.inputs))
@@ -168,7 +181,7 @@ class Symbol:
 
     def list_outputs(self) -> list[str]:
         """The name of every output: ``fc_output``; a variable's is its own."""
-        return [_output_name(e) for e in self._entries]
+        return [output_name(e) for e in self._entries]
 
     @property
     def num_outputs(self) -> int:
@@ -177,7 +190,7 @@ class Symbol:
 
     def get_internals(self) -> Symbol:
         """All outputs of all nodes, as one group."""
-        return Symbol([(n, k) for n in topological(self._entries) for k in range(_visible(n))])
+        return Symbol([(n, k) for n in self._nodes() for k in range(visible(n))])
 
     def get_children(self) -> Symbol | None:
         """The inputs of the outputs' nodes as a group; None for a variable."""
@@ -188,22 +201,22 @@ class Symbol:
 
     def attr(self, key: str) -> str | None:
         """One textual attribute of this symbol, or None."""
-        return _shown_attrs(self._entries[0][0]).get(key)
+        return shown_attrs(self._entries[0][0]).get(key)
 
     def list_attr(self, recursive: bool = False) -> dict[str, str]:
         """The textual attributes of this symbol."""
         if recursive:
             raise DeprecationWarning("list_attr(recursive=True) is gone: use attr_dict()")
-        return _shown_attrs(self._entries[0][0])
+        return shown_attrs(self._entries[0][0])
 
     def attr_dict(self) -> dict[str, dict[str, str]]:
         """The attributes of every node that has some, by name."""
-        found = {n.name: _shown_attrs(n) for n in topological(self._entries)}
+        found = {n.name: shown_attrs(n) for n in self._nodes()}
         return {name: attrs for name, attrs in found.items() if attrs}
 
     def _set_attr(self, **kwargs: str) -> None:
         """Set textual attributes of this symbol; an operator's own change what it computes."""
-        _texts(kwargs)
+        texts(kwargs)
         node = self._entries[0][0]
         call = None if node.call is None else composing.with_attributes(node.call, kwargs)
         node.call, node.attrs = call, {**(node.attrs or {}), **composing.hide(kwargs)}
@@ -217,11 +230,11 @@ class Symbol:
         """
         results = self._infer_shape(args, kwargs)
         arguments = results[0]
-        if any(not _complete(s) for part in results for s in part):
+        if any(not is_complete(s) for part in results for s in part):
             unknown = [
                 f"{name}: {shape}"
                 for name, shape in zip(self.list_arguments(), arguments, strict=True)
-                if not _complete(shape)
+                if not is_complete(shape)
             ]
             warnings.warn(
                 "Cannot decide shape for the following arguments (0s in shape means unknown "
@@ -237,11 +250,11 @@ class Symbol:
 
     def _infer_shape(self, args: Any, kwargs: Any) -> Any:
         values = self._solve_shapes(args, kwargs)
-        return self._by_role(values, _public_shape)
+        return self._by_role(values, public_shape)
 
     def _solve_shapes(self, args: Any, kwargs: Any) -> dict[Entry, Any]:
-        given = _variable_shapes(self._variables())
-        named = self._named_values(args, kwargs, "infer_shape")
+        given = variable_shapes(self._variables())
+        named = named_values(self, args, kwargs, "infer_shape")
         for node, shape in named.items():
             if not isinstance(shape, tuple | list):
                 if shape is None and args:
@@ -251,11 +264,14 @@ class Symbol:
                     f"  received  {node.name}={shape!r}\n  expected  a tuple of integers\n"
                     f"  fix       pass {node.name}=(2, 3)"
                 )
-            given[node] = _private_shape(shape)
+            given[node] = private_shape(shape)
         return infer.solve(self._entries, given, "shape", scalars_are_1d=not state.np_shape)
 
     def infer_type(self, *args: Any, **kwargs: Any) -> Any:
-        """(argument, output, auxiliary dtypes) that follow from those given; Nones if some do not."""
+        """(argument, output, auxiliary dtypes) that follow from those given.
+
+        Three Nones if some do not follow.
+        """
         results = self.infer_type_partial(*args, **kwargs)
         if any(t is None for part in results for t in part):
             return None, None, None
@@ -273,37 +289,10 @@ class Symbol:
             flag = (node.attrs or {}).get("__dtype__")
             if flag is not None and flag.lstrip("-").isdigit() and int(flag) in FROM_FLAG:
                 given[node] = FROM_FLAG[int(flag)]
-        for node, dtype in self._named_values(args, kwargs, "infer_type").items():
+        for node, dtype in named_values(self, args, kwargs, "infer_type").items():
             if dtype is not None:
                 given[node] = as_dtype(dtype)
         return infer.solve(self._entries, given, "dtype")
-
-    def _named_values(self, args: Any, kwargs: Any, what: str) -> dict[Node, Any]:
-        """Values given by position (arguments in order) or by name, for each variable."""
-        if args and kwargs:
-            raise ValueError(f"{what} takes positional or keyword values, not both")
-        variables = self._variables()
-        if args:
-            aux = self._auxiliary_nodes()
-            nodes = [n for n in variables if n not in aux]
-            if len(args) > len(nodes):
-                raise MXNetError(
-                    f"{what}: too many values.\n  received  {len(args)}\n  expected  at most "
-                    f"{len(nodes)}, for {', '.join(n.name for n in nodes)}\n"
-                    "  fix       pass them by name"
-                )
-            return dict(zip(nodes, args, strict=False))
-        by_name: dict[str, Node] = {}
-        for node in variables:
-            by_name.setdefault(node.name, node)
-        for name in kwargs:
-            if name not in by_name:
-                raise MXNetError(
-                    f"{what}: argument name {name} not found.\n"
-                    f"  received  {name}={kwargs[name]}\n  expected  one of {', '.join(by_name)}\n"
-                    "  fix       see list_arguments()"
-                )
-        return {by_name[name]: value for name, value in kwargs.items()}
 
     def _by_role(self, values: dict[Entry, Any], show: Any) -> Any:
         aux = self._auxiliary_nodes()
@@ -317,10 +306,10 @@ class Symbol:
     def infer_storage_type(self, **kwargs: str) -> Any:
         """(argument, output, auxiliary storage types) when variables are stored as given."""
         given = variable_stypes(self._variables())
-        for node, stype in self._named_values((), kwargs, "infer_storage_type").items():
+        for node, stype in named_values(self, (), kwargs, "infer_storage_type").items():
             given[node] = stype
         stypes, _ = infer.storages(self._entries, given)
-        return self._by_role(stypes, str)  # type: ignore[arg-type]
+        return self._by_role(stypes, str)
 
     # ---- files
 
@@ -342,7 +331,7 @@ class Symbol:
         for k, (node, j) in enumerate(self._entries):
             lines.append(f"\toutput[{k}]={node.name}({j})")
         versions: dict[Entry, int] = {}
-        for node in topological(self._entries):
+        for node in self._nodes():
             count_writes(node, versions)
             if node.call is None:
                 lines.append(f"Variable:{node.name}")
@@ -439,25 +428,28 @@ class Symbol:
 
     def astype(self, dtype: Any) -> Symbol:
         """The elements converted to another type."""
-        from . import Cast  # type: ignore[attr-defined]
+        from . import Cast
 
-        return Cast(self, dtype=np.dtype(dtype).name)  # type: ignore[no-any-return]
+        made: Symbol = Cast(self, dtype=np.dtype(dtype).name)
+        return made
 
     def reshape(self, *shape: Any, **kwargs: Any) -> Symbol:
         """The same elements in another shape, with MXNet's special codes 0, -1, -2, -3, -4."""
-        from . import reshape  # type: ignore[attr-defined]
+        from . import reshape
 
         if len(shape) == 1 and isinstance(shape[0], list | tuple):
             shape = tuple(shape[0])
         if not shape:
             shape = kwargs.pop("shape")
-        return reshape(self, shape=shape, **kwargs)  # type: ignore[no-any-return]
+        made: Symbol = reshape(self, shape=shape, **kwargs)
+        return made
 
     def tostype(self, stype: str) -> Symbol:
         """The same values in another storage."""
-        from . import cast_storage  # type: ignore[attr-defined]
+        from . import cast_storage
 
-        return cast_storage(self, stype=stype)  # type: ignore[no-any-return]
+        made: Symbol = cast_storage(self, stype=stype)
+        return made
 
     def __hash__(self) -> int:
         raise TypeError("unhashable type: 'Symbol'")
@@ -507,184 +499,6 @@ def _copied(entries: tuple[Entry, ...]) -> list[Entry]:
         attrs = dict(node.attrs) if node.attrs else None
         copies[node] = Node(node.call, inputs, node.name, attrs)
     return [(copies[n], k) for n, k in entries]
-
-
-def _visible(node: Node) -> int:
-    return 1 if node.call is None else node.call.visible
-
-
-def _output_name(entry: Entry) -> str:
-    node, k = entry
-    if node.call is None:
-        return node.name
-    return f"{node.name}_{node.call.op.names_of_outputs(node.call.attrs)[k]}"
-
-
-def _shown_attrs(node: Node) -> dict[str, str]:
-    """Attributes as users see them: hidden ones plain and between underscores."""
-    shown: dict[str, str] = {}
-    for key, value in (node.attrs or {}).items():
-        shown[key] = value
-        plain = key[2:-2] if key.startswith("__") and key.endswith("__") else ""
-        if plain in composing.HIDDEN:
-            shown[plain] = value
-    return shown
-
-
-def _variable_shapes(variables: list[Node]) -> dict[Node, Any]:
-    from ast import literal_eval
-
-    shapes = {}
-    for node in variables:
-        text = (node.attrs or {}).get("__shape__")
-        if text is not None:
-            shape = literal_eval(text)
-            shapes[node] = _private_shape((shape,) if isinstance(shape, int) else shape)
-    return shapes
-
-
-def variable_stypes(variables: list[Node]) -> dict[Node, str]:
-    """The storage types variables are declared with."""
-    stypes = {}
-    for node in variables:
-        flag = (node.attrs or {}).get("__storage_type__")
-        if flag is not None and int(flag) >= 0:
-            stypes[node] = _FROM_STORAGE_FLAG[int(flag)]
-    return stypes
-
-
-def _private_shape(shape: Any) -> Any:
-    """From the users' form to the solver's: 0, -1 and None are unknown, and so is ().
-
-    With numpy's shapes () and 0 are known.
-    """
-    shape = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
-    if shape == () and not state.np_shape:
-        return None
-    least = 0 if state.np_shape else 1
-    return tuple([infer.UNKNOWN if d is None or d < least else int(d) for d in shape])
-
-
-def _public_shape(shape: Any) -> tuple[int, ...] | None:
-    """From the solver's form to the users': unknown is 0 or (), with numpy's shapes -1 or None."""
-    if shape is None:
-        return None if state.np_shape else ()
-    unknown = -1 if state.np_shape else 0
-    return tuple([unknown if d is infer.UNKNOWN else d for d in shape])
-
-
-def _complete(shape: Any) -> bool:
-    if state.np_shape:
-        return shape is not None and -1 not in shape
-    return bool(shape) and 0 not in shape
-
-
-def count_writes(node: Node, versions: dict[Entry, int]) -> None:
-    """Note in ``versions`` that an operator writes to its auxiliary states once more."""
-    call = node.call
-    if call is None or not call.op.mutates:
-        return
-    names = call.op.names_of_inputs(call.attrs, len(node.inputs))
-    for name, entry in zip(names, node.inputs, strict=False):
-        if name in call.op.mutates and entry is not None and entry[0].call is None:
-            versions[entry] = versions.get(entry, 0) + 1
-
-
-def var(
-    name: str,
-    attr: dict[str, str] | None = None,
-    shape: Any = None,
-    lr_mult: float | None = None,
-    wd_mult: float | None = None,
-    dtype: Any = None,
-    init: Any = None,
-    stype: str | None = None,
-    **kwargs: Any,
-) -> Symbol:
-    """A variable: a name that arrays are bound to later.
-
-    ``shape``, ``dtype``, ``stype``, ``init``, ``lr_mult`` and ``wd_mult`` travel with it as
-    attributes. Other keywords must look like ``__this__``, else ``ValueError``.
-    """
-    if not isinstance(name, str):
-        raise TypeError(f"Expect a string for variable `name`, received {name!r}")
-    attrs = composing.hide(current_scope().get(_texts(attr)))
-    if shape is not None:
-        attrs["__shape__"] = attribute_to_string(shape)
-    if lr_mult is not None:
-        attrs["__lr_mult__"] = str(lr_mult)
-    if wd_mult is not None:
-        attrs["__wd_mult__"] = str(wd_mult)
-    if dtype is not None:
-        attrs["__dtype__"] = str(FLAGS[as_dtype(dtype)])
-    if init is not None:
-        attrs["__init__"] = init if isinstance(init, str) else init.dumps()
-    if stype is not None:
-        if stype not in STORAGE_FLAGS:
-            raise UnknownStorage(
-                f"Variable {name}: unknown storage type.\n  received  stype={stype!r}\n"
-                f"  expected  one of {', '.join(STORAGE_FLAGS)}\n  fix       stype='row_sparse'"
-            )
-        attrs["__storage_type__"] = str(STORAGE_FLAGS[stype])
-    for key, value in kwargs.items():
-        if not (key.startswith("__") and key.endswith("__")):
-            raise ValueError(
-                f"Attribute name={key} is not supported. Additional attributes must start and end "
-                "with double underscores, e.g, __yourattr__"
-            )
-        attrs[key] = str(value)
-    return Symbol(((Node(None, (), name, attrs or None), 0),))
-
-
-Variable = var
-
-
-class UnknownStorage(StorageError, KeyError):
-    """A storage type that does not exist; a KeyError as well, as in MXNet."""
-
-    __str__ = Exception.__str__
-
-
-def _texts(attr: dict[str, str] | None) -> dict[str, str] | None:
-    """The attributes themselves; raises ``ValueError`` for a value that is not text."""
-    for key, value in (attr or {}).items():
-        if not isinstance(value, str):
-            raise ValueError(
-                f"Set Attr only accepts string values.\n  received  {key}={value!r}\n"
-                f"  expected  text\n  fix       {key}={str(value)!r}"
-            )
-    return attr
-
-
-def Group(symbols: Iterable[Symbol]) -> Symbol:
-    """Several symbols as one, whose outputs are all of theirs."""
-    symbols = list(symbols)
-    if not symbols or any(not isinstance(s, Symbol) for s in symbols):
-        raise TypeError("Expected a list of symbols as input")
-    return Symbol([e for s in symbols for e in s._entries])
-
-
-def from_tape(entry: Entry) -> Symbol:
-    """The graph of recorded nodes; what has no recorded origin becomes a variable."""
-    copies: dict[Node, Node] = {}
-    counter = [0]
-
-    def fresh() -> Entry:
-        counter[0] += 1
-        return (Node(None, (), f"var{counter[0] - 1}"), 0)
-
-    for k, node in enumerate(topological((entry,))):
-        if node.call is None:
-            copies[node] = fresh()[0]
-            continue
-        inputs = tuple([fresh() if e is None else (copies[e[0]], e[1]) for e in node.inputs])
-        attrs = {
-            name: attribute_to_string(node.call.attrs[name])
-            for name, (_, default) in node.call.op.attributes.items()
-            if node.call.attrs[name] != default
-        }
-        copies[node] = Node(node.call, inputs, f"node_{k}", attrs or None)
-    return Symbol(((copies[entry[0]], entry[1]),))
 
 
 composing.wrap_entries.append(Symbol)

@@ -91,7 +91,7 @@ def test_a_head_gradient_is_converted_to_the_dtype_of_the_head():
 @pytest.mark.parametrize(
     ("heads", "head_grads", "message"),
     [
-        (lambda y: y, lambda: nd.ones((3,)), "head gradient has the wrong shape"),
+        (lambda y: y, lambda: nd.ones((3,)), "head gradient 0 has the wrong shape"),
         (lambda y: [y], lambda: [nd.ones((2,)), nd.ones((2,))], "same length"),
     ],
 )
@@ -324,6 +324,19 @@ def test_grad_of_a_variable_that_wants_none_is_refused():
         z = x * y
     with pytest.raises(MXNetError, match="does not require gradient"):
         autograd.grad(z, [x])
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_grad_takes_head_gradients(create_graph):
+    x = leaf([1.0, 2.0])
+    y = square(x)
+    seed = nd.array([1, 10], dtype="float64")
+    (g,) = autograd.grad(y, [x], [seed], retain_graph=True, create_graph=create_graph)
+    assert g.dtype == np.float32
+    np.testing.assert_array_equal(g.asnumpy(), [2, 40])
+    for wrong, message in (([nd.ones((3,))], "wrong shape"), ([seed, seed], "same length")):
+        with pytest.raises(MXNetError, match=message):
+            autograd.grad(y, [x], wrong, retain_graph=True, create_graph=create_graph)
 
 
 @pytest.mark.parametrize(("heads", "variables"), [([], []), ([], None), (None, [])])

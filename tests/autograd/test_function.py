@@ -190,3 +190,24 @@ def test_a_function_can_be_written_to_in_its_forward():
         y = Cleared()(x) * 2
     y.backward()
     assert (y.asscalar(), x.grad.asscalar()) == (2, 2)
+
+
+@pytest.mark.parametrize("write", [lambda g: g.__imul__(3), lambda g: g.__setitem__(0, 3)])
+def test_the_gradient_handed_in_belongs_to_others_and_cannot_be_written_to(write):
+    # MXNet 1.9.1: "trying to multiply to a readonly NDArray", a ValueError
+    class Greedy(autograd.Function):
+        def forward(self, x):
+            return x * 1
+
+        def backward(self, g):
+            write(g)
+            return g
+
+    x, head = leaf([1.0, 2.0]), nd.ones((2,))
+    with autograd.record():
+        y = x * 2
+        z = Greedy()(y) + y
+    with pytest.raises(ValueError, match="read-only"):
+        z.backward(head)
+    np.testing.assert_array_equal(head.asnumpy(), [1, 1])
+    np.testing.assert_array_equal(x.grad.asnumpy(), [0, 0])

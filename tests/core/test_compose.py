@@ -39,7 +39,7 @@ def test_attributes_are_kept_as_given_and_defaults_are_not():
 def test_variables_made_for_an_operator_carry_its_attributes():
     layer = sym.FullyConnected(sym.var("x"), num_hidden=3, name="fc", wd_mult=2, __mood__="calm")
     expected = {"num_hidden": "3", "__wd_mult__": "2", "wd_mult": "2", "__mood__": "calm"}
-    assert layer.attr_dict() == {name: expected for name in ("fc", "fc_weight", "fc_bias")}
+    assert layer.attr_dict() == dict.fromkeys(("fc", "fc_weight", "fc_bias"), expected)
 
 
 def test_a_scope_reaches_operators_and_their_variables():

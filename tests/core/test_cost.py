@@ -125,9 +125,7 @@ def sparse_regression():
     weight = sym.var("weight", stype="row_sparse", shape=(FEATURES, 1))
     bias = sym.var("bias", shape=(1,))
     pred = sym.broadcast_add(sym.sparse.dot(data, weight), bias)
-    module = mx.mod.Module(
-        sym.LinearRegressionOutput(pred, label, name="lro"), ["data"], ["label"]
-    )
+    module = mx.mod.Module(sym.LinearRegressionOutput(pred, label, name="lro"), ["data"], ["label"])
     module.bind([("data", (1, FEATURES))], [("label", (1, 1))])
     module.init_params(mx.init.Zero())
     module.init_optimizer(optimizer=mx.optimizer.SGD(learning_rate=0.1, momentum=0.9))
@@ -139,7 +137,6 @@ def sparse_regression():
     return module, batches
 
 
-@pytest.mark.slow
 def test_a_step_of_sparse_regression_makes_nothing_of_the_size_of_the_weight(monkeypatch):
     import tracemalloc
 
@@ -174,7 +171,6 @@ def test_a_step_of_sparse_regression_makes_nothing_of_the_size_of_the_weight(mon
     np.testing.assert_array_equal(grad.indices.asnumpy(), [7, 500])
 
 
-@pytest.mark.slow
 def test_sparse_regression_learns_without_touching_other_rows():
     module, batches = sparse_regression()
     for batch in batches * 2:

@@ -82,7 +82,7 @@ def test_an_elementwise_block_is_one_compiled_function():
     net = made(True)
     outcome(net, draws((3, 4)))
     (plan,) = plans(net)
-    assert plan.forward.fast is not None
+    assert plan.forward.builtin
     assert plan.pull is not None
     assert plan.describe().startswith("compiled forward(")
 
@@ -234,7 +234,7 @@ def test_never_means_numpy(monkeypatch):
     net = made(True)
     arrays = draws((2, 3))
     outcome(net, arrays)
-    assert all(p.forward.fast is None and "compiled" not in p.describe() for p in plans(net))
+    assert all(not p.forward.builtin and "compiled" not in p.describe() for p in plans(net))
 
 
 def test_a_plan_says_why_a_node_is_not_compiled():
@@ -280,7 +280,7 @@ def bound(n):
 def test_executors_are_compiled_when_large(n, fuse, compiled, monkeypatch):
     monkeypatch.setenv("MINIGLUON_FUSE", fuse)
     executor = bound(n)
-    assert [p.forward.fast is not None for p in executor._plans.values()] == [compiled]
+    assert [p.forward.builtin for p in executor._plans.values()] == [compiled]
     x = executor.arg_dict["x"].asnumpy().astype(np.float64)
     y = np.exp(np.sin(x) * 2)
     np.testing.assert_allclose(executor.outputs[0].asnumpy(), y + x, rtol=2e-5, atol=1e-6)
@@ -324,9 +324,22 @@ def test_kernels_and_compiled_parts_alternate(monkeypatch):
     text = plan.describe()
     assert "compiled c" in text
     assert "FullyConnected: a product for BLAS" in text
-    assert plan.forward.fast is None
+    assert not plan.forward.builtin
     for got, wanted in zip(fused, plain, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=2e-4, atol=2e-5)
+
+
+def test_plans_of_kernels_are_for_all_shapes_too():
+    class Rooted(gluon.HybridBlock):
+        def hybrid_forward(self, F, x, i):
+            return F.take(F.cbrt(x), i) + F.cbrt(F.cbrt(x))
+
+    net = made(True, Rooted)
+    for n in (2, 3, 2):
+        x = draws((n, 2), 1)[0]
+        i = np.arange(n)[::-1].copy()
+        got = net(nd.array(x), nd.array(i, dtype="int32")).asnumpy()
+        np.testing.assert_allclose(got, np.cbrt(x)[i] + np.cbrt(np.cbrt(x)), rtol=1e-5)
 
 
 def test_values_that_are_only_asked_for_their_shape_are_not_kept():

@@ -29,3 +29,9 @@ def test_the_context_comes_before_the_dtype_in_operators_that_create():
 def test_functions_are_documented_by_their_operator():
     assert nd.relu.__doc__ == sym.relu.__doc__
     assert nd.relu.__name__ == "relu"
+
+
+@pytest.mark.parametrize("space", [nd, nd._internal, sym, sym._internal])
+def test_every_name_listed_is_there(space):
+    for name in dir(space):
+        getattr(space, name)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import minigluon
-
+from minigluon.__main__ import main
 from minigluon.core.plan import cache
 
 pytestmark = pytest.mark.skipif(not cache.available(), reason="llvmlite is not there")
@@ -93,3 +93,28 @@ def test_damaged_files_are_compiled_again(tmp_path):
     assert again[:2] == ["2", "0"]
     assert again[2] == first[2]
     assert run(tmp_path)[0] == "0"
+
+
+def test_the_command_line_shows_and_clears_the_cache(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MINIGLUON_CACHE_DIR", str(tmp_path))
+    (tmp_path / "plan-1.o").write_bytes(bytes(2048))
+    (tmp_path / "other").write_text("stays")
+    main(["cache", "info"])
+    main(["cache", "clear"])
+    main(["cache", "info"])
+    shown = capsys.readouterr().out.splitlines()
+    assert shown == [
+        f"1 files, 2 KiB, in {tmp_path}",
+        f"1 files, 2 KiB, removed from {tmp_path}",
+        f"0 files, 0 KiB, in {tmp_path}",
+    ]
+    assert [f.name for f in tmp_path.iterdir()] == ["other"]
+
+
+def test_old_files_make_way_for_new_ones(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache, "FILES_KEPT", 3)
+    for k in range(4):
+        (tmp_path / f"plan-{k}.o").write_bytes(b"")
+        os.utime(tmp_path / f"plan-{k}.o", (k, k))
+    cache._forget_old(tmp_path)
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["plan-2.o", "plan-3.o"]

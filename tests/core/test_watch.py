@@ -67,7 +67,11 @@ def test_binary_operators_name_both_sides():
 def test_hidden_outputs_are_shown():
     # recorded from MXNet 1.9.1
     graph = sym.BatchNorm(sym.var("data"), name="bn")
-    assert watched(graph, False, nd.ones((4, 3)), data=(4, 3))[0] == ["bn_output", "bn_mean", "bn_var"]
+    assert watched(graph, False, nd.ones((4, 3)), data=(4, 3))[0] == [
+        "bn_output",
+        "bn_mean",
+        "bn_var",
+    ]
 
 
 def test_auxiliary_states_are_updated_once():
@@ -133,9 +137,7 @@ def test_random_numbers_are_drawn_once():
     executor.forward(is_train=True)
     np.testing.assert_array_equal(shown["d_output"].asnumpy(), executor.outputs[0].asnumpy())
     executor.backward(nd.ones((50,)))
-    np.testing.assert_array_equal(
-        executor.grad_dict["x"].asnumpy(), executor.outputs[0].asnumpy()
-    )
+    np.testing.assert_array_equal(executor.grad_dict["x"].asnumpy(), executor.outputs[0].asnumpy())
 
 
 def test_an_unused_output_gets_a_gradient_of_zeros():

@@ -31,6 +31,7 @@ PREFIXES = {
     "_image_": "image",
     "_sparse_": "sparse",
     "_random_": "random",
+    "_np_": "op",
 }
 
 

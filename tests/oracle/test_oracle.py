@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from differences import excuse
 from laws import for_every_operator
-from oracle import Oracle, compare, ours, question
+from oracle import Oracle, coarsest_of, compare, ours, question
 from rows import ROWS, sparse_case
 
 PYTHON = os.environ.get("MINIGLUON_ORACLE")
@@ -41,7 +41,8 @@ def check(asked, entry):
     wanted = ask(asked)
     got = ours(asked)
     if excuse(asked, wanted) is None:
-        compare(got, wanted, factor=entry.factor, values=not entry.random)
+        coarsest = coarsest_of(asked)
+        compare(got, wanted, entry.factor, values=not entry.random, coarsest=coarsest)
 
 
 @for_every_operator()

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from cases import function, make, several
@@ -110,3 +111,32 @@ def test_shapes_that_do_not_fit_are_shown(name):
     assert name in text
     assert "(2, 3)" in text
     assert "(4, 5)" in text
+
+
+#: operators that write wherever they are told, whatever it was before
+WITH_OUTPUT = [n for n in TABLE if not registry[n].mutates]
+
+
+@pytest.mark.parametrize("name", WITH_OUTPUT)
+def test_an_out_of_the_wrong_shape_is_refused_and_left_as_it_was(name):
+    inputs, attrs = example(name)
+    results = several(function(nd, name)(*inputs, **attrs))
+    out = [nd.ones((7, 5, 9), dtype=r.dtype) for r in results]
+    text = message("nd", name, inputs, {**attrs, "out": out if len(out) > 1 else out[0]})
+    assert "(7, 5, 9)" in text
+    assert all((x.asnumpy() == 1).all() for x in out)
+
+
+STEPS = [n for n in TABLE if CASES[n].step and registry[n].inputs[:2] == ("weight", "grad")]
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_that_fails_leaves_weight_and_states_as_they_were(name):
+    inputs, attrs = example(name)
+    before = [x.asnumpy() for x in inputs]
+    shape = (*inputs[1].shape, 2)
+    wrong = [inputs[0], nd.ones(shape, dtype=inputs[1].dtype), *inputs[2:]]
+    message("nd", name, wrong, {**attrs, "out": inputs[0]})
+    for k, (array, value) in enumerate(zip(inputs, before, strict=True)):
+        if k != 1:
+            np.testing.assert_array_equal(array.asnumpy(), value)

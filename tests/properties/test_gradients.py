@@ -33,9 +33,10 @@ def projected(case, heads):
     def value(arrays):
         with autograd.train_mode():
             outputs = run(case, "float64", as_arrays(arrays))
-        return sum(
-            float(np.sum(h.astype(np.float64) * o.asnumpy().astype(np.float64)))
-            for o, h in zip(outputs, heads, strict=True)
+        values = [o.asnumpy().astype(np.float64) for o in outputs]
+        return sum(  # windows that hold nothing but padding have no finite largest element
+            float(np.sum(h * np.where(np.isfinite(v), v, 0)))
+            for v, h in zip(values, heads, strict=True)
         )
 
     return value
@@ -47,6 +48,7 @@ def random_heads(case, data):
     return arrays, heads_for(run(case, "float64", as_arrays(arrays)), numbers)
 
 
+@pytest.mark.slow
 @for_every_operator(DIFFERENTIABLE, smooth=True)
 def test_gradients_are_central_differences(case, data):
     if not case.wanted():
@@ -166,11 +168,13 @@ def check_second(case, data, how):
         np.testing.assert_allclose(inputs[k].grad.asnumpy(), curvature, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 @for_every_operator([n for n in DIFFERENTIABLE if CASES[n].second is True], smooth=True)
 def test_gradients_of_gradients_are_central_differences(case, data):
     check_second(case, data, run)
 
 
+@pytest.mark.slow
 @for_every_operator([n for n in DIFFERENTIABLE if CASES[n].second is True], smooth=True)
 def test_gradients_of_gradients_of_plans_are_central_differences(case, data):
     check_second(case, data, run_plan)

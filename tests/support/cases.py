@@ -14,7 +14,6 @@ import minigluon as mx
 from minigluon import autograd, nd, storage, sym
 from minigluon.core.invoke import wrap
 from minigluon.core.op import registry
-
 from picks import Drawn
 
 

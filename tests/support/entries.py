@@ -86,7 +86,7 @@ def positive(pick, shape):
 
 
 def with_scalar(values, scalars, **options):
-    """An operator of an array and the attribute ``scalar``; ``values`` gets (pick, shape, scalar)."""
+    """An operator of an array and a number; ``values`` gets (pick, shape, scalar)."""
 
     def make(pick):
         scalar = pick.choice(scalars)

@@ -10,11 +10,12 @@ from entries import Entry
 #: single and double precision; half would need parameters in single precision
 WIDE = ("float32", "float64")
 
-LAYERS: dict[str, Entry] = {}
+CASES: dict[str, Entry] = {}
 
 
-def _sizes(pick, axes, low=3, high=5):
-    return tuple(pick.integer(low, high) for _ in range(axes))
+def _sizes(pick, axes, low=3, high=4):
+    """The size along every axis; the lowest where three axes would make the laws slow."""
+    return tuple(pick.integer(low, low if axes == 3 else high) for _ in range(axes))
 
 
 def _windows(pick, axes):
@@ -29,14 +30,15 @@ def _windows(pick, axes):
 
 def _convolution(pick, transposed=False):
     axes, groups = pick.choice([2, 1, 3]), pick.choice([1, 2])
-    channels, filters = groups * pick.integer(1, 2), groups * pick.integer(1, 2)
+    channels = groups * (pick.integer(1, 2) if axes < 3 and groups == 1 else 1)
+    filters = groups * pick.integer(1, 2)
     attrs = {**_windows(pick, axes), "num_filter": filters, "num_group": groups}
     last = pick.boolean()
     layout = {1: "NCW", 2: "NHWC" if last else "NCHW", 3: "NDHWC" if last else "NCDHW"}[axes]
     attrs["layout"] = pick.choice([None, layout])
     attrs["no_bias"] = pick.boolean()
     first, second = (channels, filters) if transposed else (filters, channels)
-    data = (pick.integer(1, 2), channels, *_sizes(pick, axes))
+    data = (pick.integer(1, 2) if axes == 1 else 1, channels, *_sizes(pick, axes))
     weight = (first, second // groups, *attrs["kernel"])
     if transposed and pick.boolean():
         attrs["adj"] = tuple(s - 1 for s in attrs["stride"])
@@ -48,8 +50,8 @@ def _convolution(pick, transposed=False):
     return [smooth(x) for x in arrays], attrs
 
 
-LAYERS["Convolution"] = Entry(_convolution, factor=4)
-LAYERS["Deconvolution"] = Entry(lambda pick: _convolution(pick, transposed=True), factor=4)
+CASES["Convolution"] = Entry(_convolution, factor=4)
+CASES["Deconvolution"] = Entry(lambda pick: _convolution(pick, transposed=True), factor=4)
 
 
 def _im2col(pick):
@@ -69,8 +71,8 @@ def _col2im(pick):
     return [smooth(data)], {**attrs, "output_size": size}
 
 
-LAYERS["im2col"] = Entry(_im2col)
-LAYERS["col2im"] = Entry(_col2im, factor=4)
+CASES["im2col"] = Entry(_im2col)
+CASES["col2im"] = Entry(_col2im, factor=4)
 
 
 def _pooling(pick):
@@ -86,7 +88,7 @@ def _pooling(pick):
     }
     if attrs["pooling_convention"] == "same":
         attrs["pad"] = ()
-    data = pick.values((pick.integer(1, 2), pick.integer(1, 2), *_sizes(pick, axes)))
+    data = pick.values((1, pick.integer(1, 2), *_sizes(pick, axes)))
     if attrs["pool_type"] == "lp":
         attrs["p_value"] = pick.integer(1, 3)
         data = np.abs(data) + 0.2
@@ -106,9 +108,9 @@ def _older_pooling(pick):
     return [smooth(pick.values((1, pick.integer(1, 2), *_sizes(pick, 2))))], attrs
 
 
-LAYERS["Pooling"] = Entry(_pooling, factor=4)
-LAYERS["Pooling_v1"] = Entry(_older_pooling)
-LAYERS["_contrib_AdaptiveAvgPooling2D"] = Entry(
+CASES["Pooling"] = Entry(_pooling, factor=4)
+CASES["Pooling_v1"] = Entry(_older_pooling)
+CASES["_contrib_AdaptiveAvgPooling2D"] = Entry(
     lambda pick: (
         [smooth(pick.values((1, 2, *_sizes(pick, 2))))],
         {"output_size": pick.choice([(), (1,), (2,), (2, 3), (6, 4)])},
@@ -136,12 +138,12 @@ def _batch_norm(pick, axis=True, **more):
 
 
 _BATCH = {"training": True, "dtypes": WIDE, "factor": 10}
-LAYERS["BatchNorm"] = Entry(_batch_norm, **_BATCH)
-LAYERS["BatchNorm_v1"] = Entry(lambda pick: _batch_norm(pick, axis=False), **_BATCH)
-LAYERS["_contrib_SyncBatchNorm"] = Entry(
+CASES["BatchNorm"] = Entry(_batch_norm, **_BATCH)
+CASES["BatchNorm_v1"] = Entry(lambda pick: _batch_norm(pick, axis=False), **_BATCH)
+CASES["_contrib_SyncBatchNorm"] = Entry(
     lambda pick: _batch_norm(pick, axis=False, key="key"), **_BATCH
 )
-LAYERS["_contrib_BatchNormWithReLU"] = Entry(
+CASES["_contrib_BatchNormWithReLU"] = Entry(
     _batch_norm, second="the rectifier's kink may be anywhere", **_BATCH
 )
 
@@ -174,11 +176,11 @@ def _neighbours(pick):
     return [smooth(pick.values((1, pick.integer(1, 5), *_sizes(pick, 2, 1, 2))))], attrs
 
 
-LAYERS["LayerNorm"] = Entry(_layer_norm, factor=10)
-LAYERS["GroupNorm"] = Entry(_group_norm, factor=10)
-LAYERS["InstanceNorm"] = Entry(_instance_norm, factor=10)
-LAYERS["L2Normalization"] = Entry(_unit_length, factor=4)
-LAYERS["LRN"] = Entry(_neighbours, factor=4)
+CASES["LayerNorm"] = Entry(_layer_norm, factor=10)
+CASES["GroupNorm"] = Entry(_group_norm, factor=10)
+CASES["InstanceNorm"] = Entry(_instance_norm, factor=10)
+CASES["L2Normalization"] = Entry(_unit_length, factor=4)
+CASES["LRN"] = Entry(_neighbours, factor=4)
 
 
 def _up_sampling(pick):
@@ -212,14 +214,14 @@ def _crop(pick):
     return data, {**attrs, "h_w": size}
 
 
-LAYERS["UpSampling"] = Entry(
+CASES["UpSampling"] = Entry(
     _up_sampling, second="its bilinear gradient is a kernel without gradient", factor=4
 )
-LAYERS["_contrib_BilinearResize2D"] = Entry(_resize, factor=4)
-LAYERS["Crop"] = Entry(_crop)
+CASES["_contrib_BilinearResize2D"] = Entry(_resize, factor=4)
+CASES["Crop"] = Entry(_crop)
 
 #: operators that only gradients of the ones above are made of
-PARTS = frozenset(
+PARTS_OF_GRADIENTS = frozenset(
     "_batch_norm_grad _batch_norm_second _channel_neighbours _channelwise_data_grad "
     "_channelwise_weight_grad _col2im_like _convolution _convolution_data_grad "
     "_convolution_weight_grad _crop_grad _deconvolution _deconvolution_data_grad "

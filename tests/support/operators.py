@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+import algebra
+import layers
+import recurrence
+import vision
 from cases import FLOW, fixed, plain, smooth
 from entries import (
     Entry,
@@ -75,7 +79,8 @@ _OPERANDS = {
     "div": (anything, away_from_zero),
     "power": (positive, anything),
     "mod": (_dividend, _divisor),
-    "equal not_equal greater greater_equal lesser lesser_equal logical_and logical_or logical_xor": (
+    "equal not_equal greater greater_equal lesser lesser_equal "
+    "logical_and logical_or logical_xor": (
         anything,
         anything,
     ),
@@ -160,7 +165,11 @@ STRAIGHT_THROUGH = "its gradient is that of the identity on purpose"
 CASES["_contrib_quadratic"] = Entry(
     lambda pick: (
         [smooth(pick.values(pick.shape()))],
-        {"a": pick.choice([1.0, 0.0, -2.0]), "b": pick.choice([0.0, 1.5]), "c": pick.choice([0, 1])},
+        {
+            "a": pick.choice([1.0, 0.0, -2.0]),
+            "b": pick.choice([0.0, 1.5]),
+            "c": pick.choice([0, 1]),
+        },
     )
 )
 CASES["_contrib_div_sqrt_dim"] = unary()
@@ -572,8 +581,10 @@ def _softmax(pick, lengths=True):
     attrs = {"axis": axis, "temperature": pick.choice([None, 1.0, 2.0])}
     inputs = [smooth(pick.values(shape))]
     if lengths and len(shape) > 1 and pick.integer(0, 2) == 2:
-        rest = shape[:axis] + shape[axis % len(shape) + 1 :] if axis >= 0 else (
-            shape[: len(shape) + axis] + shape[len(shape) + axis + 1 :]
+        rest = (
+            shape[:axis] + shape[axis % len(shape) + 1 :]
+            if axis >= 0
+            else (shape[: len(shape) + axis] + shape[len(shape) + axis + 1 :])
         )
         inputs.append(fixed(pick.numbers.integers(1, shape[axis] + 1, rest), "int32"))
         attrs["use_length"] = True
@@ -796,17 +807,33 @@ CASES["adam_update"] = update(2, _step(beta1=[0.9], epsilon=[1e-6], **_LAZY), de
 CASES["_sparse_adagrad_update"] = update(1, _step(), dense=LAZY)
 CASES["ftrl_update"] = update(2, _step(lamda1=[0.01], beta=[1.0]), dense=LAZY)
 
+for _more in (vision, algebra, recurrence):
+    CASES.update(_more.CASES)
+CASES.update(layers.CASES)
+
 #: operators that the laws cannot make cases of, and where they are tested
 ELSEWHERE = {"Custom": "tests/test_operator.py: what it does is written by users"}
 
+ELSEWHERE |= vision.ELSEWHERE | algebra.ELSEWHERE | recurrence.ELSEWHERE
+
 #: operators that only appear in the gradients of others, whose laws they are seen through
-PARTS_OF_GRADIENTS = frozenset(
-    "_basic_index _basic_index_grad _cast_like _concat_grad _diag_grad _dot_lhs_grad _dot_rhs_grad "
-    "_embedding_grad _fully_connected_data_grad _fully_connected_weight_grad "
-    "_fully_connected_weight_grad_like _gather_index _gather_index_grad _gather_nd_grad _grad_add "
-    "_grad_mul _leaky_slopes _make_loss_grad _one_hot_like _other_products _pick_grad _polygamma "
-    "_prelu_gamma_grad _regression_grad _repeat_grad _retain_grad _rows_dot _rows_of "
-    "_slice_axis_grad _slice_like_grad _softmax_output_grad _softrelu _spread_like _spread_mean "
-    "_spread_reduced _square_sum_grad _sum_rows _sum_to _take_grad _tie_weights _tile_grad "
-    "_where_grad".split()
+PARTS_OF_GRADIENTS = (
+    frozenset(
+        "_basic_index _basic_index_grad _boolean_mask_grad _cast_like _concat_grad "
+        "_count_sketch_grad _ctc_grad _dense_zeros _diag_grad _dot_lhs_grad _dot_rhs_grad "
+        "_embedding_grad _fully_connected_data_grad _fully_connected_weight_grad "
+        "_fully_connected_weight_grad_like _gather_index _gather_index_grad _gather_nd_grad "
+        "_grad_add _grad_mul _heads_into _heads_of _khatri_rao_part _leaky_slopes "
+        "_linalg_cofactors _linalg_dot _linalg_folded _linalg_inverse_gaps _linalg_mirror "
+        "_linalg_scaled _linalg_transposed _linalg_triangle _make_loss_grad _one_hot_like "
+        "_other_products _pad_grad _pdf_possible _pdf_spread _pdf_spread_rows _pdf_sum "
+        "_pdf_sum_rows _pick_drawn _pick_grad _polygamma _prelu_gamma_grad _put_along "
+        "_put_drawn _regression_grad _repeat_grad _retain_grad _rnn_data_grad _rnn_grad "
+        "_rows_copied _rows_dot _rows_of _sequence_last_grad _slice_axis_grad "
+        "_slice_like_grad _softmax_output_grad _softrelu _spread_along_last _spread_like "
+        "_spread_mean _spread_reduced _square_sum_grad _sum_rows _sum_to _svm_output_grad "
+        "_take_along _take_grad _tie_weights _tile_grad _where_grad".split()
+    )
+    | vision.PARTS_OF_GRADIENTS
+    | layers.PARTS_OF_GRADIENTS
 )

@@ -1,4 +1,4 @@
-"""Choices that make a test case: drawn by hypothesis, or from a seed where it must be repeatable."""
+"""Choices that make a test case: drawn by hypothesis, or from a seed if it must be repeatable."""
 
 from __future__ import annotations
 

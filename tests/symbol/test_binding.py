@@ -30,7 +30,7 @@ def ones(*shape):
 def test_arrays_are_given_by_name_or_in_order():
     for args in ({"y": ones(2), "x": ones(2) * 3}, [ones(2) * 3, ones(2)]):
         executor = product().bind(CPU, args)
-        assert [n for n in executor.arg_dict] == ["x", "y"]
+        assert list(executor.arg_dict) == ["x", "y"]
         np.testing.assert_array_equal(executor.forward()[0].asnumpy(), [3, 3])
 
 
@@ -240,7 +240,10 @@ D, R, C = "default", "row_sparse", "csr"
         (lambda a, b: a * 2, (R, D), (R,)),
         (lambda a, b: a + 1, (R, D), (D,)),
         (lambda a, b: sym.cast_storage(a, stype="row_sparse"), (D, D), (R,)),
-        (lambda a, b: sym.Embedding(a, b, input_dim=2, output_dim=2, sparse_grad=True), (D, D), (D, R)),
+        (
+            lambda a, b: sym.Embedding(a, b, input_dim=2, output_dim=2, sparse_grad=True),
+            (D, D), (D, R),
+        ),
         (lambda a, b: sym.Embedding(a, b, input_dim=2, output_dim=2), (D, R), (D, D)),
         (lambda a, b: sym.FullyConnected(a, b, num_hidden=2, no_bias=True), (D, R), (D, D)),
     ],
@@ -248,7 +251,7 @@ D, R, C = "default", "row_sparse", "csr"
 def test_gradients_are_made_in_the_storage_they_come_in(build, stypes, gradients):
     a, b = (sym.var(n, stype=s) for n, s in zip("ab", stypes, strict=True))
     graph = build(a, b)
-    shapes = {n: (2, 2) for n in graph.list_arguments()}
+    shapes = dict.fromkeys(graph.list_arguments(), (2, 2))
     executor = graph.simple_bind(CPU, **shapes)
     assert tuple(g.stype for g in executor.grad_arrays) == gradients
 

@@ -14,7 +14,9 @@ def layer():
 
 def doubled(grad_req="write"):
     """An executor of 2x at [1, 2]."""
-    return (sym.var("x") * 2).bind(CPU, {"x": nd.array([1.0, 2.0])}, {"x": nd.zeros((2,))}, grad_req)
+    return (sym.var("x") * 2).bind(
+        CPU, {"x": nd.array([1.0, 2.0])}, {"x": nd.zeros((2,))}, grad_req
+    )
 
 
 # ---- forward
@@ -26,9 +28,7 @@ def test_keywords_are_copied_into_arguments(value):
     np.testing.assert_array_equal(executor.forward(x=value)[0].asnumpy(), [6, 8])
     np.testing.assert_array_equal(executor.arg_dict["x"].asnumpy(), [3, 4])
     executor.arg_dict["x"][:] = 0
-    np.testing.assert_array_equal(
-        value.asnumpy() if hasattr(value, "asnumpy") else value, [3, 4]
-    )
+    np.testing.assert_array_equal(value.asnumpy() if hasattr(value, "asnumpy") else value, [3, 4])
 
 
 def test_keywords_are_converted_to_the_dtype_of_the_argument():
@@ -85,7 +85,7 @@ def test_outputs_are_the_same_arrays_from_run_to_run():
     executor.forward(x=nd.array([5.0, 6.0]))
     assert out is executor.outputs[0]
     np.testing.assert_array_equal(out.asnumpy(), [10, 12])
-    assert list(executor.output_dict.values())[0] is out
+    assert next(iter(executor.output_dict.values())) is out
 
 
 def test_outputs_have_their_shape_before_the_first_run():
@@ -113,7 +113,9 @@ def test_forward_never_writes_into_a_batch_whose_memory_it_was_lent():
 
 
 def test_a_modules_batches_stay_as_they_are():
-    module = mx.mod.Module(sym.LinearRegressionOutput(layer(), name="lro"), label_names=["lro_label"])
+    module = mx.mod.Module(
+        sym.LinearRegressionOutput(layer(), name="lro"), label_names=["lro_label"]
+    )
     module.bind([("data", (2, 5))], [("lro_label", (2, 3))])
     module.init_params()
     batches = [mx.io.DataBatch([nd.ones((2, 5)) * k], [nd.ones((2, 3))]) for k in (1, 2, 3)]
@@ -207,7 +209,7 @@ def test_backward_without_forward_runs_forward():
 def test_losses_need_no_head_gradient(loss, gradient):
     x = np.array([[1.0, -2.0, 3.0], [0.5, 0.25, -1.0]], np.float32)
     graph = loss(sym.var("x"), sym.var("y"))
-    shapes = {n: x.shape for n in graph.list_arguments()}
+    shapes = dict.fromkeys(graph.list_arguments(), x.shape)
     executor = graph.simple_bind(CPU, **shapes)
     executor.forward(is_train=True, x=x)
     executor.backward()

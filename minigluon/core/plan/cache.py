@@ -1,7 +1,8 @@
 """Machine code for modules of LLVM instructions: compiled once, kept on disk, called as builtins.
 
-Files are named by the sha256 of the text, the processor and LLVM's version, and replaced atomically,
-so processes share them. A folder that cannot be read or written costs a compilation and one warning.
+Files are named by the sha256 of the text, the processor and LLVM's version, and replaced
+atomically, so processes share them. A folder that cannot be read or written costs a compilation and
+one warning.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,8 @@ from .codegen import LAYOUT, TABLE
 _LOCK = threading.RLock()
 _WARNED: set[str] = set()
 _METH_FASTCALL = 0x80
+#: how many files are kept on disk; each is some KiB
+FILES_KEPT = 4096
 
 
 class _MethodDef(ctypes.Structure):
@@ -176,6 +180,7 @@ def _object_code(text: str, digest: str) -> bytes:
     code = _compile(text)
     try:
         _write(path, code + hashlib.sha256(code).digest())
+        _forget_old(path.parent)
     except OSError as error:
         _warn_no_cache(error)
     return code
@@ -202,10 +207,19 @@ def _write(path: Path, data: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        os.replace(name, path)
+        Path(name).replace(path)
     except OSError:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _forget_old(where: Path) -> None:
+    """Remove the older half of the files when there are too many: they take 20 ms each to make."""
+    files = list(where.glob("plan-*.o"))
+    if len(files) > FILES_KEPT:
+        with suppress(FileNotFoundError):  # another process has the same idea
+            for _, file in sorted([(f.stat().st_mtime, f) for f in files])[: len(files) // 2]:
+                file.unlink()
 
 
 def folder() -> Path:
@@ -220,6 +234,12 @@ def folder() -> Path:
     else:
         base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "minigluon"
+
+
+def kept_files() -> list[Path]:
+    """The files of compiled code in the cache folder: of plans, and of kernels if any."""
+    found = folder()
+    return sorted([*found.glob("plan-*.o"), *found.glob("**/*.nbi"), *found.glob("**/*.nbc")])
 
 
 def _warn_no_cache(error: Exception) -> None:

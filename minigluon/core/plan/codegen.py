@@ -11,12 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ...kernels import scalar
-from ...kernels.scalar import DOUBLE, FLOAT, Block, Value
+from ...kernels.scalar import DOUBLE, FLOAT, INT, Block, Value
 from .loops import (
-    Array, Loop, Shape, collapse, elements, operand_strides, result_strides, schedule,
+    Array,
+    Loop,
+    Shape,
+    collapse,
+    elements,
+    operand_strides,
+    result_strides,
+    schedule,
 )  # fmt: skip
 
 #: the table of addresses: what compiled code finds at each place
@@ -28,7 +33,7 @@ TABLE = (
 #: where CPython and numpy keep things, in bytes; checked when the first plan is compiled
 LAYOUT = {"type": 8, "data": 16, "ndim": 24, "shape": 32, "descr": 56, "flags": 64}
 _TYPE_NUMBERS = {FLOAT: 11, DOUBLE: 12}
-_WIDTH = {FLOAT: 4, DOUBLE: 8}
+_WIDTH = {FLOAT: 4, DOUBLE: 8, INT: 4}
 #: scratch beyond this is taken from the heap, and loops beyond this let other threads run
 _STACK, _ALONE = 1 << 15, 1 << 17
 
@@ -86,27 +91,13 @@ no:
   ret i1 false
 }}
 
-define internal void @fill_float(ptr %p, i64 %n, float %v) {{
+define internal void @fill(ptr %p, i64 %n, i32 %v) {{
 start:
   br label %next
 next:
   %i = phi i64 [0, %start], [%i1, %next]
-  %q = getelementptr float, ptr %p, i64 %i
-  store float %v, ptr %q
-  %i1 = add i64 %i, 1
-  %c = icmp eq i64 %i1, %n
-  br i1 %c, label %done, label %next
-done:
-  ret void
-}}
-
-define internal void @fill_double(ptr %p, i64 %n, double %v) {{
-start:
-  br label %next
-next:
-  %i = phi i64 [0, %start], [%i1, %next]
-  %q = getelementptr double, ptr %p, i64 %i
-  store double %v, ptr %q
+  %q = getelementptr i32, ptr %p, i64 %i
+  store i32 %v, ptr %q
   %i1 = add i64 %i, 1
   %c = icmp eq i64 %i1, %n
   br i1 %c, label %done, label %next
@@ -136,9 +127,9 @@ class Part:
 
 
 def storage_kind(array: Array) -> str:
-    """The type an array is stored in: sums are kept as they were added up."""
-    if array.role == "reduce" and array.detail[0] == "sum":
-        return DOUBLE
+    """The type an array is stored in: sums as they were added up, maxima as what was compared."""
+    if array.role == "reduce":
+        return DOUBLE if array.detail[0] == "sum" else INT
     return array.kind
 
 
@@ -163,7 +154,7 @@ class _Function:
         self.stack: list[str] = []  # scratch in the first block, where LLVM finds it
         self.places: dict[int, str] = {}  # id of an Array with memory -> its pointer
         self.made: dict[int, str] = {}  # id of a result's Array -> the new array
-        self.beyond = False
+        self.flag = ""  # not zero where a loop refuses
         self.numbers = 0
 
     def say(self, text: str) -> None:
@@ -198,7 +189,7 @@ class _Function:
             self.say(f"call void {self.entry('PyMem_RawFree')}(ptr {heap})")
         self._finish()
         body = "\n".join([*self.stack, *self.lines])
-        head = f"define ptr @part(ptr %self, ptr %args, i64 %count) {{\nstart:"
+        head = "define ptr @part(ptr %self, ptr %args, i64 %count) {\nstart:"
         none = TABLE.index("None")
         tail = (
             f"refuse:\n  %none = call ptr @entry(ptr %table, i64 {none})\n"
@@ -283,8 +274,7 @@ class _Function:
             arguments = ", ".join(f"ptr {self.places[id(a)]}" for a in touched)
             outcome = self.new(f"call i32 @loop{k}({arguments})")
             if beyond:
-                total = outcome if not self.beyond else self.new(f"or i32 {self.flag}, {outcome}")
-                self.beyond, self.flag = True, total
+                self.flag = self.new(f"or i32 {self.flag}, {outcome}") if self.flag else outcome
 
     def _start(self, array: Array) -> None:
         """The first value of a reduction."""
@@ -293,11 +283,10 @@ class _Function:
             width = size * _WIDTH[kind]
             self.say(f"call void @llvm.memset.p0.i64(ptr {place}, i8 0, i64 {width}, i1 false)")
             return
-        value = Block().number(-np.inf, kind).name
-        self.say(f"call void @fill_{kind}(ptr {place}, i64 {size}, {kind} {value})")
+        self.say(f"call void @fill(ptr {place}, i64 {size}, i32 {scalar.LOWEST})")
 
     def _finish(self) -> None:
-        if self.beyond:
+        if self.flag:
             self._give_up_if_beyond()
         items = self.part.results
         tuple_ = self.new(f"call ptr {self.entry('PyTuple_New')}(i64 {len(items)})")
@@ -328,32 +317,35 @@ class _Function:
     # ---- one loop
 
     def _loop(self, number: int, loop: Loop) -> tuple[str, list[Array], bool]:
-        """The text of a loop function, the arrays whose pointers it takes, whether it may refuse."""
+        """The text of a loop function, the arrays it is given, and whether it may refuse."""
         touched: dict[int, Array] = {}
         moves: list[Shape] = []
-        places: dict[tuple[int, Shape], int] = {}
+        offsets: list[int] = []
+        places: dict[tuple[int, Shape, int], int] = {}
         here = {id(a) for a in loop.arrays}
 
-        def move(array: Array, strides: Shape) -> int:
-            touched.setdefault(id(array), array)
-            found = places.get((id(array), strides))
-            if found is None:
-                found = places[id(array), strides] = len(moves)
+        def move(array: Array, strides: Shape, offset: int = 0) -> int:
+            if array.role != "positions":
+                touched.setdefault(id(array), array)
+            key = (id(array), strides, offset)
+            if key not in places:
+                places[key] = len(moves)
                 moves.append(strides)
-            return found
+                offsets.append(offset)
+            return places[key]
 
         reads: dict[int, tuple[Array, int]] = {}
         for array in loop.arrays:
             for source in array.sources:
                 if id(source) not in here or source.role == "reduce":
-                    reads[id(source)] = (
-                        source.root, move(source.root, operand_strides(source, loop.shape))
-                    )  # fmt: skip
+                    strides = operand_strides(source, loop.shape)
+                    place = move(source.root, strides, source.offset())
+                    reads[id(source)] = (source.root, place)
         writes = [(a, move(a, result_strides(a))) for a in loop.arrays if a.stored]
         reorder = any(a.role == "reduce" for a in loop.arrays)
         sizes, steps = collapse(loop.shape, moves, reorder)
         names = {key: f"%p{k}" for k, key in enumerate(touched)}
-        body = _Body(sizes, steps, names)
+        body = _Body(sizes, steps, offsets, names)
         text = body.text(loop.arrays, reads, writes)
         parameters = ", ".join(f"ptr noalias {n}" for n in names.values())
         head = f"define internal i32 @loop{number}({parameters}) {{\nstart:"
@@ -363,30 +355,35 @@ class _Function:
 class _Body:
     """The nest of loops around the instructions for one element."""
 
-    def __init__(self, sizes: Shape, steps: list[Shape], names: dict[int, str]):
-        self.sizes, self.steps, self.names = sizes, steps, names
+    def __init__(self, sizes: Shape, steps: list[Shape], offsets: list[int], names: dict[int, str]):
+        self.sizes, self.steps, self.offsets, self.names = sizes, steps, offsets, names
         self.block = Block()
 
-    def address(self, array: Array, move: int, depth: int | None = None) -> str:
-        """A pointer to an array's element; with ``depth`` only the outer indices count."""
-        block, kind = self.block, storage_kind(array)
-        offset = "0"
-        for k, step in enumerate(self.steps[move][:depth]):
+    def offset(self, move: int) -> str:
+        """How many elements from an array's first one the loops are."""
+        block, offset = self.block, str(self.offsets[move])
+        for k, step in enumerate(self.steps[move]):
             if step:
                 term = f"%i{k}"
                 if step != 1:
                     term = block.emit("i64", f"mul nuw nsw i64 %i{k}, {step}").name
-                offset = (
-                    term if offset == "0"
-                    else block.emit("i64", f"add nuw nsw i64 {offset}, {term}").name
-                )  # fmt: skip
-        pointer = self.names[id(array)]
-        return block.emit("ptr", f"getelementptr {kind}, ptr {pointer}, i64 {offset}").name
+                if offset != "0":
+                    term = block.emit("i64", f"add nuw nsw i64 {offset}, {term}").name
+                offset = term
+        return offset
+
+    def address(self, array: Array, move: int) -> str:
+        """A pointer to an array's element."""
+        kind, pointer = storage_kind(array), self.names[id(array)]
+        text = f"getelementptr {kind}, ptr {pointer}, i64 {self.offset(move)}"
+        return self.block.emit("ptr", text).name
 
     def load(self, array: Array, move: int) -> Value:
         kind = storage_kind(array)
+        if array.role == "positions":
+            return self.block.emit(kind, f"uitofp i64 {self.offset(move)} to {kind}")
         value = self.block.emit(kind, f"load {kind}, ptr {self.address(array, move)}")
-        return value.to(array.kind)
+        return scalar.from_order_key(value) if kind == INT else value.to(array.kind)
 
     def text(
         self, arrays: list[Array], reads: dict[int, tuple[Array, int]],
@@ -431,7 +428,7 @@ class _Body:
             text = f"fadd reassoc {kind} {before.name}, {value.to(kind).name}"
             after = block.emit(kind, text)
         else:
-            after = scalar.maximum(value, before)
+            after = scalar.larger(scalar.order_key(value), before)
         block.lines.append(f"store {kind} {after.name}, ptr {register}")
 
     def _remember(self) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -16,15 +18,16 @@ from .fuse import Facts
 class Emitted:
     """A function made from a graph, its text, and the storage types of its results.
 
-    ``run`` always works. ``fast`` is what to try first: a builtin that returns None for arrays it
-    was not compiled for, or None where the function is not compiled as a whole.
+    ``run`` always works. ``fast`` is what to try first: it returns None for arguments the function
+    was not made for; None where it is made for all. ``builtin`` says whether it is compiled whole.
     """
 
-    __slots__ = ("dispatches", "fast", "notes", "run", "text", "types")
+    __slots__ = ("builtin", "dispatches", "fast", "notes", "run", "text", "types")
 
     def __init__(self, run: Callable[..., Any], text: str, types: tuple[Any, ...], dispatches: Any):
         self.run, self.text, self.types, self.dispatches = run, text, types, dispatches
         self.fast: Callable[..., Any] | None = None
+        self.builtin = False
         self.notes: list[str] = []
 
 
@@ -60,7 +63,8 @@ def emit(
     for node in order:
         text.call(node, dispatches[node].kernel)
         text.forget([e for e in node.inputs if e is not None and last_use.get(e) is node])
-    return text.finish(results, fresh, kinds, dispatches)
+    checks = [] if known is None else check_arguments(text, arguments, kinds, known)
+    return text.finish(results, fresh, kinds, dispatches, checks)
 
 
 def compiled(
@@ -72,6 +76,17 @@ def compiled(
     from .assemble import assemble
 
     return assemble(name, arguments, results, kinds, order, known, fresh, phantoms)
+
+
+def check_arguments(
+    text: Text, arguments: Sequence[Entry], kinds: dict[Entry, Any], known: Facts
+) -> list[str]:
+    """Lines that return None unless the arguments have the shapes and dtypes of ``known``."""
+    if text.name != "forward":  # what a backward function is given follows from that
+        return []
+    from .assemble import checks
+
+    return checks(text, arguments, kinds, known)
 
 
 class Text:
@@ -115,9 +130,12 @@ class Text:
 
     def finish(
         self, results: Sequence[Entry | None], fresh: int | None, kinds: dict[Entry, Any],
-        dispatches: dict[Node, Dispatch],
+        dispatches: dict[Node, Dispatch], checks: Sequence[str] = (),
     ) -> Emitted:  # fmt: skip
-        """The function, with a last line that returns the results."""
+        """The function, with a last line that returns the results.
+
+        With ``checks``, lines that return None for other arguments, there is a fast one as well.
+        """
         returned = []
         seen: set[Entry] = set()
         for k, entry in enumerate(results):
@@ -133,9 +151,21 @@ class Text:
         body = "\n    ".join([*self.lines, last])
         parameters = ", ".join(f"a{k}" for k in range(self.count))
         text = f"def {self.name}({parameters}):\n    {body}\n"
-        exec(compile(text, f"<plan {self.name}>", "exec"), self.environment)
+        exec(_code(text, f"<plan {self.name}>"), self.environment)
         types = tuple([None if e is None else kinds[e] for e in results])
-        return Emitted(self.environment[self.name], text, types, dispatches)
+        emitted = Emitted(self.environment[self.name], text, types, dispatches)
+        if checks:
+            body = "\n    ".join([*checks, body])
+            text = f"def checked({parameters}):\n    {body}\n"
+            exec(_code(text, f"<plan {self.name}, checked>"), self.environment)
+            emitted.fast = self.environment["checked"]
+        return emitted
+
+
+@lru_cache(maxsize=1024)
+def _code(text: str, title: str) -> CodeType:
+    """The text compiled; scripts bind the same graph again and again (150 us for ten nodes)."""
+    return compile(text, title, "exec")
 
 
 def storages(

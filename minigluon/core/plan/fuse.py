@@ -1,7 +1,8 @@
 """Which nodes of a plan are compiled, and in which parts.
 
-The nodes that can be are gathered in stages: a stage holds all compiled nodes that wait for the same
-number of calls of other kernels, so a plan alternates between kernels and a few compiled functions.
+The nodes that can be are gathered in stages: a stage holds all compiled nodes that wait for the
+same number of calls of other kernels, so a plan alternates between kernels and a few compiled
+functions.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ import numpy as np
 
 from ... import config
 from ...base import MXNetError
+from ...kernels.scalar import Unsupported
 from .. import infer
 from ..graph import Entry, Node, topological
-from . import cache
-from .loops import KINDS, Array, Unsupported, copied, elements
+from .loops import KINDS, Array, copied, elements, in_order, reshaped
 
 #: operator name -> (the function that describes it by arrays, what else that is handed)
 LOWERINGS: dict[str, tuple[Callable[..., Any], bool, bool]] = {}
@@ -26,6 +27,8 @@ FEWEST = 2
 LONGEST = 150_000
 #: elements of elementwise work from which on a bound executor's plan is compiled
 LARGE = 1 << 17
+#: elements from which on numpy, which goes through arrays in their own order, is faster
+SCATTERED = 1 << 12
 
 
 def lowers(*names: str, gives_shape: bool = False, with_name: bool = False) -> Any:
@@ -53,9 +56,18 @@ class Facts:
 
     def array(self, entry: Entry, number: int = -1) -> Array:
         """The entry as an input; raises `Unsupported` if it is not an array of floats."""
-        shape, kind = self.shapes.get(entry), KINDS.get(self.dtypes.get(entry))
-        if kind is None or not infer.known(shape) or not elements(shape):
+        found = self.find(entry, number)
+        if found is None:
             raise Unsupported(f"{entry[0].name}: not float32 or float64 of known shape")
+        return found
+
+    def find(self, entry: Entry, number: int) -> Array | None:
+        """The same, or None."""
+        shape: Any = self.shapes.get(entry)
+        dtype = self.dtypes.get(entry)
+        kind = None if dtype is None else KINDS.get(dtype)
+        if kind is None or not infer.known(shape) or not elements(shape):
+            return None
         return Array("input", shape, kind, (), number)
 
     def work(self) -> int:
@@ -103,7 +115,13 @@ def facts(
 
 def wanted() -> bool:
     """Whether plans are to be compiled."""
-    return config.get("MINIGLUON_FUSE") != "never" and cache.available()
+    return config.get("MINIGLUON_FUSE") != "never" and _available()
+
+
+def _available() -> bool:
+    from .cache import available  # not at start-up: it takes 5 ms, and LLVM 40 more
+
+    return available()
 
 
 def wanted_bound(data: Sequence[Any]) -> int | None:
@@ -115,7 +133,7 @@ def wanted_bound(data: Sequence[Any]) -> int | None:
     if choice == "always":
         return 0 if wanted() else None
     size = sum(elements(x.shape) for x in data)
-    return LARGE if choice != "never" and size >= LARGE // 64 and cache.available() else None
+    return LARGE if choice != "never" and size >= LARGE // 64 and _available() else None
 
 
 def lower(node: Node, inputs: Sequence[Array], known: Facts) -> tuple[Array, ...]:
@@ -134,12 +152,14 @@ def lower(node: Node, inputs: Sequence[Array], known: Facts) -> tuple[Array, ...
     if with_name:
         attrs["name"] = call.op.name
     got = function(*inputs, **attrs)
-    results = got if isinstance(got, tuple) else (got,)
+    results = list(got) if isinstance(got, tuple) else [got]
     for k, result in enumerate(results):
         wants = known.array((node, k))
+        if result.shape == () and wants.shape == (1,):  # users see no arrays without axes
+            result = results[k] = reshaped(result, (1,))
         if result.shape != wants.shape or result.kind != wants.kind:
             raise Unsupported(f"{call.op.name}: {result.shape} instead of {wants.shape}")
-    return results
+    return tuple(results)
 
 
 def reasons(
@@ -147,6 +167,7 @@ def reasons(
 ) -> dict[Node, str | None]:
     """For each node why it is not compiled, or None if it can be."""
     found: dict[Node, str | None] = {}
+    scattered: set[Entry] = set()  # what kernels give in an order that loops do not like
     for node in order:
         try:
             inputs = []
@@ -155,10 +176,16 @@ def reasons(
                     continue
                 if not dense(entry):
                     raise Unsupported("a sparse input")
+                if entry in scattered:
+                    raise Unsupported("a large input in another order")
                 inputs.append(known.array(entry))
             if not dense((node, 0)):
                 raise Unsupported("a sparse result")
-            lower(node, inputs, known)
+            for k, array in enumerate(lower(node, inputs, known)):
+                if elements(array.shape) > SCATTERED and not in_order(array):
+                    scattered.add((node, k))
+            if (node, 0) in scattered:
+                raise Unsupported("a large result in another order")
             found[node] = None
         except Unsupported as error:
             found[node] = str(error)
@@ -214,21 +241,30 @@ def _sink(
     order: Sequence[Node], compiled: set[Node], results: Sequence[Entry | None],
     level: dict[Node, int],
 ) -> None:  # fmt: skip
-    """Move compiled nodes to the later stage that alone reads them, unless that would take more
-    arrays from stage to stage."""
+    """Move compiled nodes to the later stage that reads them, where fewer arrays then go from stage
+    to stage: what depends on arguments only, and what one stage reads of one value."""
     users: dict[Node, set[Node]] = {}
     for node in order:
         for entry in node.inputs:
             if entry is not None:
                 users.setdefault(entry[0], set()).add(node)
     heads = {e[0] for e in results if e is not None}
+    free: set[Node] = set()
+    for node in order:
+        sources = {e[0] for e in node.inputs if e is not None and e[0] in level}
+        if node in compiled and sources <= free:
+            free.add(node)
     for node in reversed(order):
         if node not in compiled or node in heads:
             continue
-        later = {level[u] for u in users.get(node, ())}
-        if len(later) == 1 and level[node] not in later and users[node] <= compiled:
-            if len({e for e in node.inputs if e is not None and e[0] in compiled}) <= 1:
-                level[node] = later.pop()
+        later = {level[u] - (u not in compiled) for u in users.get(node, ())}
+        if node in free:
+            level[node] = min(later, default=0)
+            continue
+        # what kernels made would have to stay in memory for longer
+        taken = {e[0] for e in node.inputs if e is not None and e[0] in level}
+        if len(later) == 1 and users[node] <= compiled and len(taken) <= 1 and taken <= compiled:
+            level[node] = later.pop()
 
 
 def describe_arrays(stage: Stage, known: Facts, given: Mapping[Entry, Array]) -> dict[Entry, Array]:
@@ -257,12 +293,13 @@ def distinct(results: Sequence[Array], fresh: int | None = None) -> list[Array]:
 
 
 def recomputed(
-    read: Sequence[Entry], arguments: set[Entry], known: Facts, dense: Callable[[Entry], bool]
-) -> set[Entry]:
+    read: Sequence[Entry], arguments: set[Entry], known: Facts, dense: Callable[[Entry], bool],
+    by_kernels: set[Entry],
+) -> set[Entry]:  # fmt: skip
     """The values read by a backward pass that it can rather compute anew than be given.
 
     Those are chains of maps over arguments and over values that are kept anyway: computing costs
-    less than writing them to memory and reading them back.
+    less than writing them to memory and reading them back. What kernels read has to be there.
     """
     mutated = {
         e for n in topological(read) if n.call is not None and n.call.op.mutates for e in n.inputs
@@ -270,7 +307,10 @@ def recomputed(
     firm = set(read) | (arguments - mutated)
     dropped: set[Entry] = set()
     for entry in read:
-        cone, frontier = set(), [entry]
+        if entry in by_kernels:
+            continue
+        cone: set[Node] = set()
+        frontier = [entry]
         while frontier and len(cone) <= 16:
             node = frontier.pop()[0]
             if node in cone:

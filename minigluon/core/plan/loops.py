@@ -1,9 +1,9 @@
 """Arrays described by loops: the small language that compiled parts of a plan are lowered to.
 
 An `Array` is an input, a map (one number from the numbers at the same place of other arrays, which
-broadcast), a reduction, or a view (the memory of another array with other strides). A matrix product
-is a reduction over the product of two views. `schedule` puts maps and reductions of one iteration
-shape into one loop.
+broadcast), a reduction, or a view (the memory of another array with other strides). A matrix
+product is a reduction over the product of two views. `schedule` puts maps and reductions of one
+iteration shape into one loop.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ KINDS = {np.dtype(np.float32): FLOAT, np.dtype(np.float64): DOUBLE}
 class Array:
     """A node of the language.
 
-    ``role`` is "input", "map", "reduce" or "view"; ``detail`` what the role needs: the number of the
-    argument, the function of numbers, ``(how, axes)``, or ``strides`` counted in elements.
+    ``role`` is "input", "map", "reduce", "view" or "positions"; ``detail`` what the role needs: the
+    number of the argument, the function of numbers, ``(how, axes)``, ``(strides, offset)`` in
+    elements, or the axis along which positions are counted.
     """
 
     __slots__ = ("detail", "kind", "loop", "role", "shape", "sources", "stored")
@@ -47,7 +48,13 @@ class Array:
 
     def strides(self) -> Shape:
         """Where its elements lie in the memory of its root."""
-        return self.detail if self.role == "view" else contiguous(self.shape)
+        if self.role == "positions":
+            return tuple([int(k == self.detail) for k in range(len(self.shape))])
+        return self.detail[0] if self.role == "view" else contiguous(self.shape)
+
+    def offset(self) -> int:
+        """Where its first element lies in the memory of its root."""
+        return self.detail[1] if self.role == "view" else 0
 
     def __repr__(self) -> str:
         return f"<{self.role} {self.shape}>"
@@ -87,6 +94,11 @@ def cast(x: Array, kind: str) -> Array:
     return x if x.kind == kind else Array("map", x.shape, kind, (x,), lambda v: v.to(kind))
 
 
+def positions(like: Array, axis: int) -> Array:
+    """0, 1, 2, ... along an axis of another array."""
+    return Array("positions", like.shape, like.kind, (), axis)
+
+
 def copied(x: Array) -> Array:
     """The same numbers in memory of their own."""
     return Array("map", x.shape, x.kind, (x,), lambda v: v)
@@ -95,6 +107,8 @@ def copied(x: Array) -> Array:
 def reduced(x: Array, axes: Iterable[int], how: str = "sum", keepdims: bool = False) -> Array:
     """The sum or maximum over some axes. Sums are added up in float64."""
     axes = tuple(axes)
+    if how == "max" and x.kind != FLOAT:
+        raise Unsupported("the maximum of float64")
     if not axes or all(x.shape[k] == 1 for k in axes):
         kept = x
     else:
@@ -104,21 +118,36 @@ def reduced(x: Array, axes: Iterable[int], how: str = "sum", keepdims: bool = Fa
     return reshaped(kept, tuple(shape))
 
 
-def viewed(x: Array, shape: Shape, strides: Shape) -> Array:
-    """The memory of an array seen with other strides."""
+def viewed(x: Array, shape: Shape, strides: Shape, offset: int = 0) -> Array:
+    """The memory of an array seen with other strides, from another element on."""
     root = x.root
+    offset += x.offset()
     if root.role == "map" and not root.sources and not callable(root.detail):
         return Array("map", shape, x.kind, (), root.detail)
-    return Array("view", shape, x.kind, (root,), strides)
+    return Array("view", shape, x.kind, (root,), (strides, offset))
 
 
 def reshaped(x: Array, shape: Shape) -> Array:
     """The same elements in another shape."""
     if x.shape == shape:
         return x
-    if x.role == "view" and x.strides() != contiguous(x.shape):
+    if x.strides() != contiguous(x.shape):
         x = copied(x)
     return viewed(x, shape, contiguous(shape))
+
+
+def in_order(x: Array) -> bool:
+    """Whether elements that follow each other lie so in memory, at least along the last axis."""
+    steps = [s for s, d in zip(x.strides(), x.shape, strict=True) if d > 1]
+    return not steps or steps[-1] == 1
+
+
+def sliced(x: Array, axis: int, begin: int, end: int) -> Array:
+    """Part of an axis."""
+    shape = list(x.shape)
+    shape[axis] = end - begin
+    strides = x.strides()
+    return viewed(x, tuple(shape), strides, begin * strides[axis])
 
 
 def transposed(x: Array, axes: Sequence[int]) -> Array:
@@ -169,7 +198,7 @@ def schedule(results: Sequence[Array]) -> list[Loop]:
         first = 0
         for source in array.sources:
             root = source.root
-            if root.role == "input":
+            if root.role in ("input", "positions"):
                 continue
             together = source is root and root.role == "map" and root.shape == domain
             first = max(first, root.loop if together else root.loop + 1)

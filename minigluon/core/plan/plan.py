@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..graph import Entry, Node, topological, variable
+from ..infer import known as shape_known
 from .emit import Emitted, between, emit, storages
-from .fuse import Facts, facts, recomputed, values_read
+from .fuse import Facts, facts, reasons, recomputed, values_read
 from .simplify import simplify
 
 
@@ -19,7 +20,7 @@ class Plan:
     With ``like``, arguments it will be run with, it is made for arrays of their shapes and dtypes
     only, and compiled where it can be, if loops would go over ``least`` elements or more.
 
-    ``forward(*arguments)`` gives the outputs followed by ``len(kept)`` values for the backward pass;
+    ``forward(*arguments)`` gives the outputs and then ``len(kept)`` values for the backward pass;
     ``backward(head_types).run(*headgradients, *kept, *arguments)`` gives the gradients.
     """
 
@@ -125,14 +126,24 @@ class Plan:
             return kinds.get(entry) is np.ndarray
 
         ahead = set(topological(self.outputs))
-        behind = [n for n in topological(self.gradients) if n not in ahead]
+        behind = [n for n in topological(self.gradients) if n not in ahead and n.call is not None]
         values = values_read(behind) | {g for g in self.gradients if g is not None}
         read = [e for e in self.kept if e in values or not dense(e)]
-        dropped = recomputed(read, set(self.arguments), known, dense)
+        types = [np.ndarray] * len(self.heads)
+        given = [*self.kept, *self.arguments, *self.heads]
+        kept_types = [kinds[e] for e in self.kept]
+        below = storages(self.gradients, given, [*kept_types, *self.types, *types])
+        why = reasons(behind, known, lambda e: below.get(e) is np.ndarray)
+        by_kernels = {e for n in behind if why[n] for e in n.inputs if e is not None}
+        dropped = recomputed(read, set(self.arguments), known, dense, by_kernels)
         kept = [e for e in read if e not in dropped]
         again = between([*kept, *self.arguments], list(dropped))
         values |= values_read(again)
-        self.phantoms = {e: known.like(e) for e in self.kept if e not in values and dense(e)}
+        self.phantoms = {
+            e: known.like(e)
+            for e in self.kept
+            if e not in values and dense(e) and shape_known(known.shapes.get(e))
+        }
         self.kept = [e for e in self.kept if e not in dropped and e not in self.phantoms]
 
     def backward(self, head_types: tuple[type, ...]) -> Emitted:
@@ -149,7 +160,7 @@ class Plan:
                 known=self.known,
                 phantoms=self.phantoms,
             )
-            if found.fast is not None:
+            if found.builtin:
                 self.pull = found.fast
         return found
 

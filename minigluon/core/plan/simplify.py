@@ -1,13 +1,14 @@
-"""The same graph with less in it: what changes nothing is left out, what comes twice is done once."""
+"""The same graph with less in it: what changes nothing goes, what comes twice is done once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...kernels.scalar import Unsupported
 from ..graph import Entry, Node, topological
 from .fuse import Facts, lower
-from .loops import Array, Unsupported
+from .loops import Array
 
 #: operator name -> a function that writes it as two, of which the second is compiled
 SPLITS: dict[str, Callable[..., Any]] = {}

@@ -8,8 +8,8 @@ from typing import Any
 from ... import ndarray as nd
 from ...autograd import is_recording, pause
 from ...core.graph import topological
-from ...core.watch import watched_inputs
 from ...core.invoke import invoke
+from ...core.watch import watched_inputs
 
 
 class StepwiseGraph:

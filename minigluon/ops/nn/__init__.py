@@ -3,8 +3,10 @@
 from . import (
     activation,
     batch_norm,
+    columns,
     conv,
     ctc,
+    deconv,
     dropout,
     norm,
     output,
@@ -19,8 +21,10 @@ from . import (
 __all__ = [
     "activation",
     "batch_norm",
+    "columns",
     "conv",
     "ctc",
+    "deconv",
     "dropout",
     "norm",
     "output",

@@ -37,7 +37,7 @@ def _(F, g, data, *, out):
     return g * F.sigmoid(data)
 
 
-@op()
+@op(aliases=("_npx_activation",))
 def Activation(
     data, *, act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"], out=None
 ):
@@ -81,6 +81,7 @@ def _random_slope(act_type, **_):
 
 
 @op(
+    aliases=("_npx_leaky_relu",),
     outputs=lambda act_type, **_: 1 + _random_slope(act_type),
     output_names=lambda act_type, **_: ("output", "mask")[: 1 + _random_slope(act_type)],
 )

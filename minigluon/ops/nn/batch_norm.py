@@ -129,6 +129,9 @@ def _refuse_sparse(*arrays, **_):
     )
 
 
+#: rows that only say no, for whoever lists what an operator can do
+_refuse_sparse.refuses = True
+
 _STATES = {
     "outputs": 4,
     "hidden_outputs": _hidden,

@@ -12,7 +12,7 @@ from ...core.op import op
 from .._shared import axis_of
 
 
-@op(outputs=2, hidden_outputs=1, output_names=("output", "mask"))
+@op(aliases=("_npx_dropout",), outputs=2, hidden_outputs=1, output_names=("output", "mask"))
 def Dropout(
     data,
     *,

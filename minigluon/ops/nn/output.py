@@ -95,11 +95,21 @@ def _(s, *, multi_output, preserve_shape, **_):
 @SoftmaxOutput.grad
 def _(F, g, data, label, *, out, **attrs):
     grad = F._softmax_output_grad(out, label, **attrs)
-    return (grad * g if attrs["out_grad"] else grad), F.zeros_like(label)
+    return (grad * g if attrs["out_grad"] else grad), F._dense_zeros(label)
 
 
 SoftmaxOutput.grad(stype="default")
 SoftmaxOutput.runs_dense("default default -> default")
+
+
+@op(shape_only=("like",), grad="zero")
+def _dense_zeros(like):
+    """Dense zeros in the shape of labels, which are not made dense for it."""
+    return np.zeros(like.shape, like.dtype)
+
+
+_dense_zeros.shape(same_as("like"))
+_dense_zeros.kernel("csr|row_sparse -> default")(_dense_zeros.dense)
 
 
 @op()
@@ -208,7 +218,7 @@ def _regression(name, link, doc, formula, slope):
 
     @made.grad
     def _(F, g, data, label, *, out, grad_scale):
-        return slope(F, out, label, grad_scale), F.zeros_like(label)
+        return slope(F, out, label, grad_scale), F._dense_zeros(label)
 
     made.grad(stype="default")
     return made

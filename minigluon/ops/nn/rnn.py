@@ -111,6 +111,8 @@ def RNN(
     >>> nd.RNN(x, weights, state, state_size=4, num_layers=1, mode="rnn_tanh").shape
     (5, 2, 4)
     """
+    if mode != "lstm" and use_sequence_length:  # there are lengths where LSTM has its cells
+        sequence_length, state_cell = state_cell, None
     how = dict(zip(_HOW, (state_size, num_layers, bidirectional, mode), strict=True))
     _check(data, parameters, state, state_cell, how, projection_size, lstm_state_clip_min)
     steps, batch, _ = data.shape
@@ -150,7 +152,9 @@ def RNN(
 def _room_size(steps, batch, *, state_size, num_layers, bidirectional, mode, p):
     directions = 2 if bidirectional else 1
     between = 2 if p > 0 else 1
-    arrays = num_layers * directions * recurrent.KEPT[mode] + (num_layers - 1) * directions * between
+    arrays = (
+        num_layers * directions * recurrent.KEPT[mode] + (num_layers - 1) * directions * between
+    )
     return arrays * steps * batch * state_size
 
 
@@ -171,7 +175,9 @@ def _room(memory, shape, p, how):
 def _drawn(rng, training, p, masks):
     if not training:
         return 1
-    return (rng.random(masks.shape, np.float32) >= p) * masks.dtype.type(1 / (1 - p) if p < 1 else 0)
+    return (rng.random(masks.shape, np.float32) >= p) * masks.dtype.type(
+        1 / (1 - p) if p < 1 else 0
+    )
 
 
 def _check(data, parameters, state, state_cell, how, projection_size, clip):
@@ -186,7 +192,7 @@ def _check(data, parameters, state, state_cell, how, projection_size, clip):
     if data.ndim != 3 or 0 in data.shape:
         raise ShapeError(
             f"RNN: data has the wrong shape.\n  received  data {data.shape}\n"
-            "  expected  (time, batch, input size), none of them 0\n  fix       add the missing axis"
+            "  expected  (time, batch, input size), all above 0\n  fix       add the missing axis"
         )
     directions = 2 if how["bidirectional"] else 1
     expected = (how["num_layers"] * directions, data.shape[1], how["state_size"])
@@ -209,13 +215,14 @@ def _check(data, parameters, state, state_cell, how, projection_size, clip):
 
 
 def _lengths(sequence_length, steps, batch):
-    lengths = np.clip(sequence_length.astype(np.int64), 0, steps)
-    if lengths.shape != (batch,):
+    if sequence_length is None or sequence_length.shape != (batch,):
+        came = "none" if sequence_length is None else sequence_length.shape
         raise ShapeError(
-            f"RNN: sequence_length has the wrong shape.\n  received  {lengths.shape}\n"
-            f"  expected  ({batch},), one length for each sequence\n  fix       pass that many"
+            f"RNN: sequence_length is missing or has the wrong shape.\n  received  {came}\n"
+            f"  expected  ({batch},), one length for each sequence\n"
+            "  fix       pass that many, behind state (LSTM: behind state_cell)"
         )
-    return lengths
+    return np.clip(sequence_length.astype(np.int64), 0, steps)
 
 
 def _valid(lengths, steps, dtype):
@@ -271,8 +278,11 @@ RNN.input_names(_inputs)
 
 @RNN.grad
 def _(F, g, *inputs, out, **attrs):
-    grads = F._rnn_grad(*g[:-1], *inputs, out[-1], **attrs)
-    return (*grads, None) if attrs["use_sequence_length"] else grads
+    gates, *others = F._rnn_grad(*g[:-1], *inputs, out[-1], **attrs)
+    how = {name: attrs[name] for name in _HOW}
+    # apart, because few programs ask for the gradient of the data: a sixth of the whole step
+    by_data = F._rnn_data_grad(gates, inputs[1], inputs[0], **how)
+    return (by_data, *others, None) if attrs["use_sequence_length"] else (by_data, *others)
 
 
 def _count_gradients(mode, **_):
@@ -294,7 +304,11 @@ def _rnn_grad(
     lstm_state_clip_nan: bool,
     use_sequence_length: bool,
 ):
-    """The gradients of RNN, from those of its outputs, its inputs and what it kept."""
+    """The gradients of RNN, from those of its outputs, its inputs and what it kept.
+
+    In place of that of the data there is the gradient of the gates of the first layer, for
+    each direction.
+    """
     arrays = list(arrays)
     has_cell = mode == "lstm"
     g, g_state = arrays[:2]
@@ -314,7 +328,7 @@ def _rnn_grad(
     directions = 2 if bidirectional else 1
     for layer in range(num_layers - 1, -1, -1):
         below = inputs[layer - 1] if layer else data
-        total = None
+        gates = []
         for direction in range(directions):
             k = layer * directions + direction
             part = g[:, :, direction * state_size : (direction + 1) * state_size]
@@ -324,28 +338,62 @@ def _rnn_grad(
             if valid is not None:
                 part = part * valid
             cells = (state_cell[k], g_cell[k]) if has_cell else (None, None)
-            g_x, g_weights, d_state[k], d_first = recurrent.backward(
+            g_gates, g_weights, d_state[k], d_first = recurrent.backward(
                 mode, x, layers[k], state[k], cells[0], valid, kept[k], part, g_state[k], cells[1]
             )
             if has_cell:
                 d_cell[k] = d_first
             for place, value in zip(into[k], g_weights, strict=True):
                 place[...] = value
-            g_x = _turned(g_x, lengths) if direction else g_x
-            total = g_x if total is None else total + g_x
-        g = total * masks[layer - 1] if layer and p > 0 else total
-    return (g, g_parameters, d_state, d_cell) if has_cell else (g, g_parameters, d_state)
+            gates.append(_turned(g_gates, lengths) if direction else g_gates)
+        if layer:
+            g = _through_inputs(gates, layers[layer * directions :])
+            g = g * masks[layer - 1] if p > 0 else g
+    first = np.stack(gates) if directions == 2 else gates[0][None]
+    return (first, g_parameters, d_state, d_cell) if has_cell else (first, g_parameters, d_state)
+
+
+def _through_inputs(gates, layers):
+    """The gradient of what a layer reads, from those of its gates in each direction."""
+    total = gates[0] @ layers[0][0]
+    for part, weights in zip(gates[1:], layers[1:], strict=False):
+        total += part @ weights[0]
+    return total
 
 
 @_rnn_grad.shape
-def _(s, *, mode, **_):
+def _(s, *, mode, state_size, bidirectional, **_):
     count = 4 if mode == "lstm" else 3
-    s.outs = s.ins[count - 1 : 2 * count - 1]
+    data, *others = s.ins[count - 1 : 2 * count - 1]
+    gates = recurrent.GATES[mode] * state_size
+    if not isinstance(data, UnknownShape):
+        s.outs = [(2 if bidirectional else 1, *data[:2], gates), *others]
 
 
 @_rnn_grad.dtype
 def _(t, **_):
     t.outs = [t.ins[0]] * len(t.outs)
+
+
+@op(shape_only=("like",))
+def _rnn_data_grad(
+    gates,
+    parameters,
+    like,
+    *,
+    state_size: int,
+    num_layers: int,
+    bidirectional: bool,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"],
+):
+    """The gradient of the data of RNN, from that of the gates of its first layer."""
+    layers = split_parameters(
+        parameters, like.shape[2], state_size, num_layers, bidirectional, mode
+    )
+    return _through_inputs(list(gates), layers)
+
+
+_rnn_data_grad.shape(lambda s, **_: setattr(s, "out", s.like))
 
 
 @op(aliases=("_npi_rnn_param_concat",))

@@ -31,8 +31,16 @@ def _check(name, shape, axis, axes=(0, 1)):
         )
 
 
-def _lengths(sequence_length, least, most):
+def _lengths(name, sequence_length, batch, least, most):
     """Whole lengths from ``least`` to ``most``; NaN counts as ``least``."""
+    if sequence_length is None or sequence_length.shape != (batch,):
+        came = "none" if sequence_length is None else sequence_length.shape
+        raise ShapeError(
+            f"{name}: sequence_length is missing or has the wrong shape.\n"
+            f"  received  sequence_length {came}\n"
+            f"  expected  ({batch},), one length for each sequence of the batch\n"
+            "  fix       pass such lengths, or use_sequence_length=False"
+        )
     lengths = np.nan_to_num(np.asarray(sequence_length, np.float64), nan=least)
     return np.clip(lengths, least, most).astype(np.int64)
 
@@ -83,7 +91,9 @@ def SequenceMask(
     result = np.empty_like(data) if out is None else out
     result[...] = data
     if use_sequence_length:
-        lengths = _lengths(sequence_length, 0, data.shape[axis])
+        lengths = _lengths(
+            "SequenceMask", sequence_length, data.shape[1 - axis], 0, data.shape[axis]
+        )
         result[~_inside(data.shape, axis, lengths)] = value
     return result
 
@@ -124,17 +134,17 @@ def SequenceLast(
     >>> nd.SequenceLast(nd.array([[1, 2], [3, 4]]), lengths, use_sequence_length=True).asnumpy()
     array([1., 4.], dtype=float32)
     """
-    result = np.array(data[_last(data.shape, sequence_length, axis)])
+    result = np.array(data[_last(data.shape, sequence_length, use_sequence_length, axis)])
     return filled(result, out)
 
 
-def _last(shape, sequence_length, axis):
+def _last(shape, sequence_length, use_sequence_length, axis):
     _check("SequenceLast", shape, axis)
     batch = np.arange(shape[1 - axis])
-    if sequence_length is None:
+    if not use_sequence_length:
         last = np.full(batch.shape, shape[axis] - 1)
     else:
-        last = _lengths(sequence_length, 1, shape[axis]) - 1
+        last = _lengths("SequenceLast", sequence_length, len(batch), 1, shape[axis]) - 1
     return (last, batch) if axis == 0 else (batch, last)
 
 
@@ -165,7 +175,7 @@ def _sequence_last_grad(
 ):
     """Zeros like the data with ``g`` at the last element of each sequence."""
     result = np.zeros(like.shape, g.dtype)
-    result[_last(like.shape, sequence_length, axis)] = g
+    result[_last(like.shape, sequence_length, use_sequence_length, axis)] = g
     return result
 
 
@@ -211,7 +221,7 @@ def SequenceReverse(
     _check("SequenceReverse", data.shape, axis, (0,))
     if use_sequence_length:
         steps = np.arange(data.shape[0])[:, None]
-        lengths = _lengths(sequence_length, 0, data.shape[0])
+        lengths = _lengths("SequenceReverse", sequence_length, data.shape[1], 0, data.shape[0])
         source = np.where(steps < lengths, lengths - 1 - steps, steps)
         result = data[source, np.arange(data.shape[1])]
     else:

@@ -49,7 +49,7 @@ def _floating(data, dtype, name):
     return data
 
 
-@op()
+@op(aliases=("_npx_softmax",))
 def softmax(
     data,
     length=None,
@@ -93,7 +93,7 @@ def _within(length, data, axis):
     return positions < np.expand_dims(length, axis)
 
 
-@op()
+@op(aliases=("_npx_log_softmax",))
 def log_softmax(
     data,
     *,
