@@ -14,8 +14,9 @@ from .. import storage
 from ..base import ArgumentTypeError, MXNetError, ShapeError
 from ..core import grad as core_grad
 from ..core.graph import Entry, Node, by_age
-from ..core.invoke import store, wrap
+from ..core.invoke import wrap
 from ..core.state import state
+from ..core.store import store
 
 GRAD_REQS = ("null", "write", "add")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
-from . import io
+from . import autograd, io, ndarray, symbol
 
-__all__ = ["io"]
+nd, sym = ndarray, symbol
+
+__all__ = ["autograd", "io", "nd", "ndarray", "sym", "symbol"]

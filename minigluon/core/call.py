@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -216,8 +217,20 @@ def _warn_fallback(call: Call, stypes: tuple[str, ...], given: tuple[str, ...]) 
         "programme. You can set environment variable MXNET_STORAGE_FALLBACK_LOG_VERBOSE to 0 to "
         "suppress this warning.",
         StorageFallbackWarning,
-        stacklevel=2,
+        stacklevel=_levels_to_user(),
     )
+
+
+def _levels_to_user() -> int:
+    """How many frames lie between `warnings.warn` in our caller and the program's own line."""
+    package = __name__.partition(".")[0] + "."
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None:
+        name = frame.f_globals.get("__name__")  # functions made from text have none
+        if name is not None and not name.startswith(package):
+            break
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def intern(op: Op, key: tuple[Any, ...]) -> Call:

@@ -40,6 +40,7 @@ class GraphOp(Op):
         self.outputs = len(self.heads)
         self.plans: dict[Any, Plan] = {}
         self.the_call = Call(self, {})
+        self.gradient_ops: dict[tuple[bool, ...], GraphOp] = {}
         self.recent: dict[Any, Any] = {}  # by mode, the compiled plan used last and its function
 
     def plan(self, training: bool, wanted: tuple[bool, ...] | None, data: Sequence[Any]) -> Plan:
@@ -151,6 +152,12 @@ class GraphOp(Op):
 
     def gradient_op(self, wanted: tuple[bool, ...]) -> GraphOp:
         """The operator (head gradients, arguments) -> gradients of the wanted arguments."""
+        made = self.gradient_ops.get(wanted)
+        if made is None:
+            made = self.gradient_ops[wanted] = self._make_gradient_op(wanted)
+        return made
+
+    def _make_gradient_op(self, wanted: tuple[bool, ...]) -> GraphOp:
         seeds = [variable(f"g{k}") for k in range(self.outputs)]
         asked = [e[0] for e, w in zip(self.arguments, wanted, strict=True) if w]
         found = symbolic(self.heads, seeds, asked)

@@ -8,9 +8,10 @@ from typing import Any
 
 from ..context import usable
 from .call import Call, intern
-from .invoke import invoke, store, wrap, wrap_many
+from .invoke import invoke, wrap, wrap_many
 from .op import REQUIRED, Op, registry
 from .state import state
+from .store import store
 
 
 class _Null:

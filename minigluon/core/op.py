@@ -96,7 +96,7 @@ class Op:
         self.mutates: tuple[str, ...] = tuple(options.pop("mutates", ()))
         self.view: bool = options.pop("view", False)
         self.copies_view: bool = options.pop("copies_view", False)
-        self.inplace: bool = options.pop("inplace", False)
+        self.inplace: bool | str = options.pop("inplace", False)
         self.hint: str | None = options.pop("hint", None)
         self.scalar: bool = options.pop("scalar", False)
         self.shape_only: tuple[str, ...] = tuple(options.pop("shape_only", ()))
@@ -279,7 +279,8 @@ def op(function: Any = None, **options: Any) -> Any:
     ``mutates`` (inputs written in place: auxiliary states), ``view`` (the result shares the first
     input's memory), ``copies_view`` (the dense kernel may return a view, of which users get a
     copy), ``scalar`` (the result may be 0-d where users see one element),
-    ``inplace`` (the kernel may be given an input as ``out``), ``hint``
+    ``inplace`` (the kernel may be given an input as ``out``; "reads": it reads what ``out`` holds,
+    of any shape), ``hint``
     (the attribute that asks for an output storage), ``shape_only`` (inputs read only for their
     shape), ``grad="zero"``.
     """

@@ -15,10 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from ._jit import has_numba, jit
+
 #: bytes of windows gathered at a time, about what an L2 cache holds
 BUFFER_BYTES = 1 << 21
 #: matrix products narrower than this are slow, so more is gathered if the buffer would hold less
 FEWEST_COLUMNS = 192
+#: below this many multiplications numpy is faster than loading numba
+FEWEST_FOR_NUMBA = 1_000_000
 
 
 class Window(NamedTuple):
@@ -45,6 +49,11 @@ class Window(NamedTuple):
     def is_pointwise(self) -> bool:
         """Whether every element is a window of its own."""
         return set(self.kernel) == {1} and set(self.stride) == {1} and set(self.pad) == {0}
+
+    def pads_less_than_it_reaches(self) -> bool:
+        """Whether no window lies in the padding alone."""
+        spans = zip(self.kernel, self.dilate, self.pad, strict=True)
+        return all(p <= d * (k - 1) for k, d, p in spans)
 
     def slices(self, offset: tuple[int, ...], first: int, places: tuple[int, ...]) -> Any:
         """Padded elements at an offset within the windows at ``places``, from a first row on."""
@@ -211,17 +220,88 @@ def _convolve_each_channel(data: Any, weight: Any, bias: Any, window: Window, ou
     """Every channel with a kernel of its own: products of shifted data, added up by sample."""
     places = out.shape[2:]
     padded = _Padded(data, window.pad)
-    term = np.empty(out.shape[1:], data.dtype)
     total = np.empty(out.shape[1:], data.dtype)
     shape = (-1, *[1] * len(places))
+    compiled = len(places) == 2 and out.size * prod(window.kernel) >= FEWEST_FOR_NUMBA
+    compiled = compiled and has_numba()
+    term = None if compiled else np.empty(out.shape[1:], data.dtype)
     for n in range(data.shape[0]):
         sample = padded.block(slice(n, n + 1))[..., 0]
         total[...] = 0 if bias is None else bias.reshape(shape)
-        for offset in product(*map(range, window.kernel)):
-            factor = weight[(slice(None), 0, *offset)].reshape(shape)
-            np.multiply(sample[(slice(None), *window.slices(offset, 0, places))], factor, out=term)
-            total += term
+        if compiled:
+            add = _add_three_by_three if window.kernel == (3, 3) else _add_each_channel
+            add(np.ascontiguousarray(sample), weight[:, 0], total, *window.stride, *window.dilate)
+        else:
+            for offset in product(*map(range, window.kernel)):
+                factor = weight[(slice(None), 0, *offset)].reshape(shape)
+                part = sample[(slice(None), *window.slices(offset, 0, places))]
+                np.multiply(part, factor, out=term)
+                total += term
         out[n] = total
+
+
+@jit
+def _add_each_channel(data, weight, total, stride_y, stride_x, dilate_y, dilate_x):
+    """Add to ``total`` (channels, height, width) padded data times each channel's kernel."""
+    for c in range(total.shape[0]):
+        for y in range(total.shape[1]):
+            for i in range(weight.shape[1]):
+                row = y * stride_y + i * dilate_y
+                for j in range(weight.shape[2]):
+                    factor, shift = weight[c, i, j], j * dilate_x
+                    if stride_x == 1:
+                        for x in range(total.shape[2]):
+                            total[c, y, x] += factor * data[c, row, x + shift]
+                    else:
+                        for x in range(total.shape[2]):
+                            total[c, y, x] += factor * data[c, row, x * stride_x + shift]
+
+
+@jit
+def _add_three_by_three(data, weight, total, stride_y, stride_x, dilate_y, dilate_x):
+    """The same for kernels 3 x 3, written out: an element of ``total`` stays in its register."""
+    for c in range(total.shape[0]):
+        a, b, d = weight[c, 0, 0], weight[c, 0, 1], weight[c, 0, 2]
+        e, f, g = weight[c, 1, 0], weight[c, 1, 1], weight[c, 1, 2]
+        h, k, m = weight[c, 2, 0], weight[c, 2, 1], weight[c, 2, 2]
+        for y in range(total.shape[1]):
+            top = y * stride_y
+            middle, bottom = top + dilate_y, top + 2 * dilate_y
+            if stride_x == 1:
+                for x in range(total.shape[2]):
+                    p, q = x + dilate_x, x + 2 * dilate_x
+                    total[c, y, x] += (
+                        a * data[c, top, x] + b * data[c, top, p] + d * data[c, top, q]
+                        + e * data[c, middle, x] + f * data[c, middle, p] + g * data[c, middle, q]
+                        + h * data[c, bottom, x] + k * data[c, bottom, p] + m * data[c, bottom, q]
+                    )  # fmt: skip
+            else:
+                for x in range(total.shape[2]):
+                    n = x * stride_x
+                    p, q = n + dilate_x, n + 2 * dilate_x
+                    total[c, y, x] += (
+                        a * data[c, top, n] + b * data[c, top, p] + d * data[c, top, q]
+                        + e * data[c, middle, n] + f * data[c, middle, p] + g * data[c, middle, q]
+                        + h * data[c, bottom, n] + k * data[c, bottom, p] + m * data[c, bottom, q]
+                    )  # fmt: skip
+
+
+def _spread_each_channel(g: Any, weight: Any, window: Window, out: Any) -> None:
+    """The adjoint of that for data: a convolution of spaced out gradients by turned kernels."""
+    reach = [d * (k - 1) + 1 for k, d in zip(window.kernel, window.dilate, strict=True)]
+    spatial = out.shape[2:]
+    spaced = np.zeros(
+        (*g.shape[:2], *[n + r - 1 for n, r in zip(spatial, reach, strict=True)]), g.dtype
+    )
+    at = [
+        slice(r - 1 - p, r - p + s * (n - 1), s)
+        for r, p, s, n in zip(reach, window.pad, window.stride, g.shape[2:], strict=True)
+    ]
+    spaced[(slice(None), slice(None), *at)] = g
+    turned = np.ascontiguousarray(np.flip(weight, tuple(range(2, weight.ndim))))
+    ones = (1,) * len(reach)
+    plain = Window(window.kernel, ones, window.dilate, (0,) * len(reach))
+    _convolve_each_channel(spaced, turned, None, plain, out)
 
 
 def spread(g: Any, weight: Any, spatial: tuple[int, ...], window: Window, groups: int = 1) -> Any:
@@ -236,6 +316,9 @@ def spread(g: Any, weight: Any, spatial: tuple[int, ...], window: Window, groups
     out = np.empty((samples, channels, *spatial), dtype)
     if groups == 1 and window.is_pointwise():
         _multiply_channels(weight.reshape(filters, -1).T, g, None, out)
+        return out
+    if groups == channels == filters and groups > 1 and window.pads_less_than_it_reaches():
+        _spread_each_channel(g, weight, window, out)
         return out
     matrices = weight.reshape(groups, filters // groups, -1).transpose(0, 2, 1)
     depth = channels * prod(window.kernel)

@@ -37,14 +37,14 @@ def forward(mode, x, weights, state, cell, valid, kept):
     return _FORWARD[mode](mode, x, weights, state, cell, valid, kept)
 
 
-def backward(mode, x, weights, state, cell, valid, kept, g, g_state, g_cell):
-    """Gradients of a layer: ``(gates, weights, state, cell)``, the weights as a tuple like theirs.
+def backward(mode, x, weights, state, cell, valid, kept, g, g_state, g_cell, into):
+    """Gradients of a layer: ``(gates, state, cell)``; those of the weights are put into ``into``.
 
     The gradient of the data is that of the gates times the input weight: the caller's, if wanted.
 
     ``g`` is the gradient of the outputs of all steps; ``g_state``, ``g_cell`` of the last states.
     """
-    return _BACKWARD[mode](mode, x, weights, state, cell, valid, kept, g, g_state, g_cell)
+    return _BACKWARD[mode](mode, x, weights, state, cell, valid, kept, g, g_state, g_cell, into)
 
 
 def _simple_forward(mode, x, weights, state, cell, valid, kept):
@@ -65,7 +65,7 @@ def _simple_forward(mode, x, weights, state, cell, valid, kept):
     return hidden, None
 
 
-def _simple_backward(mode, x, weights, state, cell, valid, kept, g, g_state, g_cell):
+def _simple_backward(mode, x, weights, state, cell, valid, kept, g, g_state, g_cell, into):
     hidden = kept[0]
     if mode == "rnn_tanh":
         slopes = 1 - hidden * hidden
@@ -78,130 +78,143 @@ def _simple_backward(mode, x, weights, state, cell, valid, kept, g, g_state, g_c
         carried += g[t]
         stays = None if valid is None else carried * (1 - valid[t])
         slopes[t] *= carried
-        carried = slopes[t] @ weights[1]
+        np.matmul(slopes[t], weights[1], out=carried)
         if stays is not None:
             carried += stays
-    return _finish(x, state, hidden, slopes, slopes, carried, None)
+    _finish(x, state, hidden, slopes, slopes, into)
+    return slopes, carried, None
 
 
-def _finish(x, state, hidden, d_input, d_state, carried, g_cell):
+def _finish(x, state, hidden, d_input, d_state, into):
     """Gradients of the weights from those of the gates before their activation."""
     flat_input = d_input.reshape(-1, d_input.shape[-1])
     flat_state = d_state.reshape(-1, d_state.shape[-1])
+    batch = state.shape[0]
+    np.matmul(flat_input.T, x.reshape(-1, x.shape[-1]), out=into[0])
     # the first step reads the initial state, the others the step before
-    later = flat_state[state.shape[0] :].T @ hidden[:-1].reshape(-1, hidden.shape[-1])
-    g_weights = (
-        flat_input.T @ x.reshape(-1, x.shape[-1]),
-        later + flat_state[: state.shape[0]].T @ state,
-        flat_input.sum(axis=0),
-        flat_state.sum(axis=0),
-    )
-    return d_input, g_weights, carried, g_cell
+    np.matmul(flat_state[batch:].T, hidden[:-1].reshape(-1, hidden.shape[-1]), out=into[1])
+    into[1] += flat_state[:batch].T @ state
+    np.add.reduce(flat_input, axis=0, out=into[2])
+    into[3][...] = into[2] if d_state is d_input else np.add.reduce(flat_state, axis=0)
 
 
-def _halved(array, hidden, order, halves):
-    """Rows of gates in another order, those of logistic gates halved."""
-    gates = array.reshape(len(order), hidden, -1)[list(order)]
-    gates[:halves] *= gates.dtype.type(0.5)
-    return gates.reshape(len(order) * hidden, *array.shape[1:])
+def _halved(array, hidden, gates):
+    """A copy in which the rows of these gates, the logistic ones, are halved."""
+    array = array.copy()
+    for part in gates:
+        array[part * hidden : (part + 1) * hidden] *= array.dtype.type(0.5)
+    return array
 
 
-# LSTM: gates come as input, forget, cell, output; they are worked with as output, input, forget,
-# cell: three logistic gates in a row, and three that depend on the gradient of the cell in a row
-_LSTM_ORDER = (3, 0, 1, 2)
+def _logistic(values, half):
+    """From the tanh of halves to the logistic function, in place."""
+    values *= half
+    values += half
+
+
+# LSTM: gates are input, forget, cell, output
 
 
 def _lstm_forward(mode, x, weights, state, cell, valid, kept):
     n = state.shape[1]
-    w_input, w_state = [_halved(w, n, _LSTM_ORDER, 3) for w in weights[:2]]
-    bias = _halved(weights[2] + weights[3], n, _LSTM_ORDER, 3)
-    steps = len(x)
+    w_input, w_state = [_halved(w, n, (0, 1, 3)) for w in weights[:2]]
+    bias = _halved(weights[2] + weights[3], n, (0, 1, 3))
     cells, bent, hidden = kept[4], kept[5], kept[6]
-    gates = kept[:4].reshape(steps, state.shape[0], 4 * n)
+    gates = kept[:4].reshape(len(x), state.shape[0], 4 * n)
     np.matmul(x.reshape(-1, x.shape[-1]), w_input.T, out=gates.reshape(-1, 4 * n))
-    gates += bias
-    recurrent = np.ascontiguousarray(w_state.T)
+    recurrent = w_state.T
     product = np.empty(gates.shape[1:], gates.dtype)
+    fresh = np.empty(state.shape, state.dtype)
     half = gates.dtype.type(0.5)
-    for t in range(steps):
+    for t in range(len(x)):
         step = gates[t]
         np.matmul(state, recurrent, out=product)
+        product += bias
         step += product
         np.tanh(step, out=step)
-        logistic = step[:, : 3 * n]
-        logistic *= half
-        logistic += half
+        _logistic(step[:, : 2 * n], half)
+        _logistic(step[:, 3 * n :], half)
         new = cells[t]
-        np.multiply(step[:, 2 * n : 3 * n], cell, out=new)
-        new += step[:, n : 2 * n] * step[:, 3 * n :]
+        np.multiply(step[:, n : 2 * n], cell, out=new)
+        np.multiply(step[:, :n], step[:, 2 * n : 3 * n], out=fresh)
+        new += fresh
         _hold(valid, t, new, cell)
         np.tanh(new, out=bent[t])
-        np.multiply(step[:, :n], bent[t], out=hidden[t])
+        np.multiply(step[:, 3 * n :], bent[t], out=hidden[t])
         _hold(valid, t, hidden[t], state)
         state, cell = hidden[t], new
     return hidden, cell
 
 
-def _lstm_backward(mode, x, weights, state, cell, valid, kept, g, g_state, g_cell):
+def _lstm_backward(mode, x, weights, state, cell, valid, kept, g, g_state, g_cell, into):
     steps, batch, n = kept.shape[1:]
-    gates = kept[:4].reshape(steps, batch, 4, n)
+    gates = kept[:4].reshape(steps, batch, 4 * n)
     cells, bent, hidden = kept[4], kept[5], kept[6]
-    output, entry, forget, fresh = (gates[:, :, k] for k in range(4))
-    # what a gradient of the hidden state or of the cell is multiplied with, for all steps at once
     d_gates = np.empty_like(gates)
-    np.multiply(bent * output, 1 - output, out=d_gates[:, :, 0])
-    np.multiply(fresh * entry, 1 - entry, out=d_gates[:, :, 1])
-    d_gates[0, :, 2], d_gates[1:, :, 2] = cell, cells[:-1]
-    d_gates[:, :, 2] *= forget * (1 - forget)
-    np.multiply(entry, 1 - fresh * fresh, out=d_gates[:, :, 3])
-    into_cell = output * (1 - bent * bent)
-    if valid is not None:
-        d_gates *= valid[..., None]
-        into_cell *= valid
-    recurrent = weights[1].reshape(4, n, n)[list(_LSTM_ORDER)].reshape(4 * n, n)
     carried, carried_cell = g_state.copy(), g_cell.copy()
+    scratch = np.empty_like(carried)
     for t in range(steps - 1, -1, -1):
+        gate, step = gates[t], d_gates[t]
+        entry, forget, fresh, output = (gate[:, k * n : (k + 1) * n] for k in range(4))
+        d_entry, d_forget, d_fresh, d_output = (step[:, k * n : (k + 1) * n] for k in range(4))
         carried += g[t]
-        step = d_gates[t]
-        stays = None if valid is None else (carried * (1 - valid[t]), carried_cell * (1 - valid[t]))
-        carried_cell += carried * into_cell[t]
-        step[:, 0] *= carried
-        step[:, 1:] *= carried_cell[:, None]
-        carried = step.reshape(batch, 4 * n) @ recurrent
-        carried_cell *= forget[t]
+        stays = None
+        if valid is not None:
+            stays = carried * (1 - valid[t]), carried_cell * (1 - valid[t])
+            carried *= valid[t]
+            carried_cell *= valid[t]
+        np.multiply(bent[t], bent[t], out=scratch)
+        np.subtract(1, scratch, out=scratch)
+        scratch *= output
+        scratch *= carried
+        carried_cell += scratch
+        # slopes of the logistic gates, then what they are multiplied with
+        np.subtract(1, gate, out=step)
+        step *= gate
+        np.multiply(fresh, fresh, out=d_fresh)
+        np.subtract(1, d_fresh, out=d_fresh)
+        d_entry *= fresh
+        d_forget *= cells[t - 1] if t else cell
+        d_fresh *= entry
+        for part in (d_entry, d_forget, d_fresh):
+            part *= carried_cell
+        d_output *= bent[t]
+        d_output *= carried
+        np.matmul(step, weights[1], out=carried)
+        carried_cell *= forget
         if stays is not None:
             carried += stays[0]
-            carried_cell *= valid[t]
             carried_cell += stays[1]
-    # back to the order in which the parameters come: input, forget, cell, output
-    ordered = np.concatenate([d_gates[:, :, 1:], d_gates[:, :, :1]], axis=2)
-    ordered = ordered.reshape(steps, batch, 4 * n)
-    return _finish(x, state, hidden, ordered, ordered, carried, carried_cell)
+    _finish(x, state, hidden, d_gates, d_gates, into)
+    return d_gates, carried, carried_cell
+
+
+# GRU: gates are reset, update, new
 
 
 def _gru_forward(mode, x, weights, state, cell, valid, kept):
     n = state.shape[1]
-    w_input, w_state, b_input, b_state = [_halved(w, n, (0, 1, 2), 2) for w in weights]
-    steps, batch = x.shape[:2]
-    gates = kept[:3].reshape(steps, batch, 3 * n)
+    w_input, w_state, b_input, b_state = [_halved(w, n, (0, 1)) for w in weights]
+    gates = kept[:3].reshape(len(x), state.shape[0], 3 * n)
     inner, hidden = kept[3], kept[4]
     np.matmul(x.reshape(-1, x.shape[-1]), w_input.T, out=gates.reshape(-1, 3 * n))
-    gates += b_input
-    recurrent = np.ascontiguousarray(w_state.T)
+    recurrent = w_state.T
     product = np.empty(gates.shape[1:], gates.dtype)
+    scratch = np.empty_like(state)
     half = gates.dtype.type(0.5)
-    for t in range(steps):
+    for t in range(len(x)):
         step = gates[t]
+        step += b_input
         np.matmul(state, recurrent, out=product)
         product += b_state
         logistic = step[:, : 2 * n]
         logistic += product[:, : 2 * n]
         np.tanh(logistic, out=logistic)
-        logistic *= half
-        logistic += half
+        _logistic(logistic, half)
         inner[t] = product[:, 2 * n :]
         fresh = step[:, 2 * n :]
-        fresh += step[:, :n] * inner[t]
+        np.multiply(step[:, :n], inner[t], out=scratch)
+        fresh += scratch
         np.tanh(fresh, out=fresh)
         new = hidden[t]
         np.subtract(state, fresh, out=new)
@@ -212,36 +225,42 @@ def _gru_forward(mode, x, weights, state, cell, valid, kept):
     return hidden, None
 
 
-def _gru_backward(mode, x, weights, state, cell, valid, kept, g, g_state, g_cell):
+def _gru_backward(mode, x, weights, state, cell, valid, kept, g, g_state, g_cell, into):
     steps, batch, n = kept.shape[1:]
-    gates = kept[:3].reshape(steps, batch, 3, n)
+    gates = kept[:3].reshape(steps, batch, 3 * n)
     inner, hidden = kept[3], kept[4]
-    reset, update, fresh = (gates[:, :, k] for k in range(3))
-    # gradients of the gates on the side of the state are the one of the new state times these
-    d_gates = np.empty_like(gates)
-    into_fresh = (1 - update) * (1 - fresh * fresh)
-    np.multiply(into_fresh * inner, reset * (1 - reset), out=d_gates[:, :, 0])
-    d_gates[0, :, 1], d_gates[1:, :, 1] = state, hidden[:-1]
-    d_gates[:, :, 1] -= fresh
-    d_gates[:, :, 1] *= update * (1 - update)
-    np.multiply(into_fresh, reset, out=d_gates[:, :, 2])
-    through = update
-    if valid is not None:
-        d_gates *= valid[..., None]
-        into_fresh *= valid
-        through = update * valid + (1 - valid)
+    # the gates as they depend on the data, and on the state: these differ in the new one
+    d_input, d_state = np.empty_like(gates), np.empty_like(gates)
     carried = g_state.copy()
+    back, stays = np.empty_like(carried), np.empty_like(carried)
     for t in range(steps - 1, -1, -1):
+        gate, step = gates[t], d_input[t]
+        reset, update, fresh = (gate[:, k * n : (k + 1) * n] for k in range(3))
+        d_reset, d_update, d_fresh = (step[:, k * n : (k + 1) * n] for k in range(3))
         carried += g[t]
-        step = d_gates[t]
-        step *= carried[:, None]
-        into_fresh[t] *= carried
-        carried *= through[t]
-        carried += step.reshape(batch, 3 * n) @ weights[1]
-    d_state = d_gates.reshape(steps, batch, 3 * n)
-    d_input = d_state.copy()
-    d_input[:, :, 2 * n :] = into_fresh
-    return _finish(x, state, hidden, d_input, d_state, carried, None)
+        np.multiply(carried, update, out=stays)
+        if valid is not None:
+            stays *= valid[t]
+            stays += carried * (1 - valid[t])
+            carried *= valid[t]
+        # slopes of the logistic gates, then what they are multiplied with
+        np.subtract(1, gate, out=step)
+        np.multiply(carried, d_update, out=back)
+        step *= gate
+        np.multiply(fresh, fresh, out=d_fresh)
+        np.subtract(1, d_fresh, out=d_fresh)
+        d_fresh *= back
+        d_reset *= inner[t]
+        d_reset *= d_fresh
+        np.subtract(hidden[t - 1] if t else state, fresh, out=back)
+        d_update *= back
+        d_update *= carried
+        d_state[t, :, : 2 * n] = step[:, : 2 * n]
+        np.multiply(d_fresh, reset, out=d_state[t, :, 2 * n :])
+        np.matmul(d_state[t], weights[1], out=carried)
+        carried += stays
+    _finish(x, state, hidden, d_input, d_state, into)
+    return d_input, carried, None
 
 
 _FORWARD = {

@@ -18,9 +18,10 @@ from ..base import (
     four_lines,
 )
 from ..context import Context, usable
-from ..core.invoke import invoke, store, wrap
+from ..core.invoke import invoke, wrap
 from ..core.op import registry
 from ..core.state import state
+from ..core.store import store
 from ..dtypes import FLAGS, as_dtype
 from . import serialize, sparse
 from .indexing import cast_scalar

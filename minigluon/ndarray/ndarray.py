@@ -16,9 +16,10 @@ from ..base import (
 )
 from ..context import Context, current_context, usable
 from ..core.explain import recorded_write
-from ..core.invoke import invoke, new, record, store, wrap, wrappers
+from ..core.invoke import invoke, new, record, wrap, wrappers
 from ..core.op import registry
 from ..core.state import state
+from ..core.store import store
 from ..dtypes import as_dtype
 from . import errors, indexing, serialize
 from .shapes import resolve_reshape

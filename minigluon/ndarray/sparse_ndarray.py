@@ -16,9 +16,10 @@ from ..base import (
 )
 from ..context import Context, usable
 from ..core.explain import recorded_write
-from ..core.invoke import invoke, new, store, wrappers
+from ..core.invoke import invoke, new, wrappers
 from ..core.op import registry
 from ..core.state import state
+from ..core.store import store
 from ..dtypes import as_dtype
 from ..storage import Csr, RowSparse
 from . import arithmetic, errors

@@ -1,10 +1,10 @@
-"""What declarations of operators share: filling ``out``, reading an axis, following a dtype."""
+"""What declarations of operators share: filling ``out``, reading axes, wanting floats."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..base import AttributeValueError, ShapeError
+from ..base import AttributeValueError, DTypeError, ShapeError
 
 
 class AxisError(ShapeError, IndexError):
@@ -40,6 +40,17 @@ def at_least(name: str, attribute: str, value: int, least: int) -> None:
             f"  received  {attribute}={value}\n  expected  {least} or more\n"
             f"  fix       pass such a {attribute}"
         )
+
+
+def floating(data: Any, name: str) -> Any:
+    """``data`` if it holds floats; raises ``DTypeError`` for whole numbers, as MXNet does."""
+    if data.dtype.kind != "f":
+        raise DTypeError(
+            f"{name}: This operation only support floating point types, not {data.dtype}.\n"
+            f"  received  data {data.shape} {data.dtype}\n  expected  float16, float32 or float64\n"
+            "  fix       convert it with data.astype('float32')"
+        )
+    return data
 
 
 def like_first(t: Any, **_: Any) -> None:

@@ -408,6 +408,8 @@ def Custom(*data, op_type: str):
 
 
 Custom.functions = {"nd": call_on_arrays, "sym": compose_symbols}
+for _function in (call_on_arrays, compose_symbols):
+    _function.__name__ = _function.__qualname__ = "Custom"
 Custom.read = read_custom
 
 __all__ = ["CustomOpError", "CustomOperator", "custom", "makers"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..base import ShapeError
 from ..core.op import op
 
 
@@ -13,7 +14,7 @@ def _alike(t, **_):
             t.ins = [dtype] * len(t.ins)
 
 
-@op(inplace=True, grad="zero")
+@op(inplace="reads", grad="zero")
 def all_finite(data, *, init_output: bool = True, out=None):
     """One if every element is finite, else zero, as a float32 of shape (1,).
 
@@ -29,7 +30,7 @@ def all_finite(data, *, init_output: bool = True, out=None):
     return _verdict(np.isfinite(data).all(), init_output, out)
 
 
-@op(inplace=True, grad="zero")
+@op(inplace="reads", grad="zero")
 def multi_all_finite(*data, num_arrays: int = 1, init_output: bool = True, out=None):
     """One if every element of all the arrays is finite, else zero, as a float32 of shape (1,).
 
@@ -48,6 +49,11 @@ def multi_all_finite(*data, num_arrays: int = 1, init_output: bool = True, out=N
 def _verdict(finite, init_output, out):
     if out is None:
         return np.full(1, finite, np.float32)
+    if out.shape != (1,):
+        raise ShapeError(
+            f"all_finite: out has the wrong shape.\n  received  out {out.shape}\n"
+            "  expected  (1,)\n  fix       make out with nd.ones(1)"
+        )
     out[...] = finite if init_output else finite and bool(out.all())
     return out
 

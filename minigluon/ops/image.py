@@ -171,6 +171,11 @@ def resize(data, *, size: Shape = (), keep_ratio: bool = False, interp: int = 1)
     interp : 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos.
     """
     _check("_image_resize", data, batch=True, channels=())
+    if 0 in data.shape[-3:-1]:
+        raise ShapeError(
+            f"_image_resize: data has no pixels.\n  received  data {data.shape}\n"
+            "  expected  a height and a width of 1 or more\n  fix       leave such images out"
+        )
     return kernels.resize(data, *_new_size(data.shape, size, keep_ratio), checked_interp(interp))
 
 
@@ -357,7 +362,8 @@ def _brighten(image, factor):
 
 
 def _contrast(image, factor):
-    mean = (kernels.gray(image) if image.shape[-1] == 3 else image).mean(dtype=np.float64)
+    grey = kernels.gray(image) if image.shape[-1] == 3 else image
+    mean = grey.mean(dtype=np.float64) if grey.size else 0
     return image * factor + (1 - factor) * image.dtype.type(mean)
 
 

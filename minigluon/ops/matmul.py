@@ -1,4 +1,4 @@
-"""Products of matrices: dot, batch_dot, FullyConnected."""
+"""Products of matrices: dot and batch_dot."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ import numpy as np
 
 from .. import storage
 from ..base import ShapeError
-from ..core.attributes import Count
-from ..core.infer import UNKNOWN, UNKNOWN_SHAPE, UnknownShape, known, prod
+from ..core.infer import UNKNOWN, UnknownShape, known
 from ..core.op import op
 from ..kernels import csr, csr_dot, row_sparse
 
 _HALF = np.dtype(np.float16)
 
 
-def _matmul(a, b, out=None):
+def matmul(a, b, out=None):
     """``a @ b`` of matrices; half precision is summed in single precision."""
     if a.dtype is _HALF:
         product = np.dot(a.astype(np.float32), b.astype(np.float32)).astype(_HALF)
@@ -83,12 +82,12 @@ def dot(
     array([[11.]], dtype=float32)
     """
     if lhs.ndim == 2 and rhs.ndim == 2:
-        return _matmul(lhs.T if transpose_a else lhs, rhs.T if transpose_b else rhs, out)
+        return matmul(lhs.T if transpose_a else lhs, rhs.T if transpose_b else rhs, out)
     shape = (
         *_free_axes(lhs.shape, transpose_a, True),
         *_free_axes(rhs.shape, transpose_b, False),
     )
-    result = _matmul(_left(lhs, transpose_a), _right(rhs, transpose_b)).reshape(shape)
+    result = matmul(_left(lhs, transpose_a), _right(rhs, transpose_b)).reshape(shape)
     if out is None:
         return result
     out[...] = result.reshape(out.shape)
@@ -202,10 +201,10 @@ def _dot_lhs_grad(g, lhs, rhs, *, transpose_a: bool = False, transpose_b: bool =
     """The gradient of ``dot`` with respect to its left operand, in that operand's shape."""
     if lhs.ndim == 2 and rhs.ndim == 2:
         other = rhs if transpose_b else rhs.T
-        return _matmul(other.T, g.T, out) if transpose_a else _matmul(g, other, out)
+        return matmul(other.T, g.T, out) if transpose_a else matmul(g, other, out)
     right = _right(rhs, transpose_b)
-    product = _matmul(g.reshape(-1, right.shape[1]), right.T)
-    return _shaped(product.T if transpose_a and lhs.ndim > 1 else product, lhs.shape, out)
+    product = matmul(g.reshape(-1, right.shape[1]), right.T)
+    return shaped(product.T if transpose_a and lhs.ndim > 1 else product, lhs.shape, out)
 
 
 @op(shape_only=("rhs",))
@@ -213,13 +212,13 @@ def _dot_rhs_grad(g, lhs, rhs, *, transpose_a: bool = False, transpose_b: bool =
     """The gradient of ``dot`` with respect to its right operand, in that operand's shape."""
     if lhs.ndim == 2 and rhs.ndim == 2:
         other = lhs if transpose_a else lhs.T
-        return _matmul(g.T, other.T, out) if transpose_b else _matmul(other, g, out)
+        return matmul(g.T, other.T, out) if transpose_b else matmul(other, g, out)
     left = _left(lhs, transpose_a)
-    product = _matmul(left.T, g.reshape(left.shape[0], -1))
-    return _shaped(product.T if transpose_b and rhs.ndim > 1 else product, rhs.shape, out)
+    product = matmul(left.T, g.reshape(left.shape[0], -1))
+    return shaped(product.T if transpose_b and rhs.ndim > 1 else product, rhs.shape, out)
 
 
-def _shaped(product, shape, out):
+def shaped(product, shape, out):
     product = np.ascontiguousarray(product).reshape(shape)
     if out is None:
         return product
@@ -255,7 +254,7 @@ def _(g, lhs, rhs, *, transpose_a, transpose_b, out=None):
 @_dot_lhs_grad.kernel("default csr default|row_sparse -> default", when=_plain)
 def _(g, lhs, rhs, *, transpose_a, transpose_b, out=None):
     rhs = storage.densify(rhs)  # lhs lends but its shape, and stays sparse
-    return _matmul(g.reshape(lhs.shape[0], -1), rhs.reshape(rhs.shape[0], -1).T)
+    return matmul(g.reshape(lhs.shape[0], -1), rhs.reshape(rhs.shape[0], -1).T)
 
 
 @_dot_rhs_grad.kernel("default csr csr|default|row_sparse -> row_sparse", when=_plain)
@@ -304,7 +303,7 @@ def batch_dot(
     b = rhs.swapaxes(-1, -2) if transpose_b else rhs
     if a.dtype is _HALF:
         product = np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(_HALF)
-        return _shaped(product, product.shape, out)
+        return shaped(product, product.shape, out)
     return np.matmul(a, b, out=out)
 
 
@@ -343,189 +342,3 @@ def _(F, g, lhs, rhs, *, out, transpose_a, transpose_b, forward_stype):
     else:
         right = F.batch_dot(lhs, g, transpose_a=not transpose_a)
     return left, right
-
-
-# ---- FullyConnected
-
-
-@op(
-    aliases=(
-        "_sparse_FullyConnected",
-        "_npx_fully_connected",
-    )
-)
-def FullyConnected(
-    data,
-    weight,
-    bias=None,
-    *,
-    num_hidden: Count,
-    no_bias: bool = False,
-    flatten: bool = True,
-    out=None,
-):
-    """``data @ weight.T + bias``, the dense layer.
-
-    Parameters
-    ----------
-    data : ``(batch, ...)``; with ``flatten`` every sample is taken as one vector of ``k`` values.
-    weight : ``(num_hidden, k)``.
-    bias : ``(num_hidden,)``, absent with ``no_bias``.
-    flatten : False applies the layer along the last axis and keeps the others.
-
-    Examples
-    --------
-    >>> nd.FullyConnected(nd.ones((2, 3)), nd.ones((4, 3)), nd.zeros(4), num_hidden=4).shape
-    (2, 4)
-    """
-    if weight.shape[0] != num_hidden or no_bias is not (bias is None):
-        raise ValueError("weight or bias are not what the attributes say")
-    shape = data.shape
-    if len(shape) != 2:
-        data = data.reshape(shape[0], -1) if flatten and shape else data.reshape(-1, shape[-1])
-    result = _matmul(data, weight.T, out if out is not None and out.ndim == 2 else None)
-    if bias is not None:
-        if bias.size != num_hidden:
-            raise ValueError("bias is not what the attributes say")
-        result += bias
-    if len(shape) != 2 and not flatten:
-        result = result.reshape(*shape[:-1], num_hidden)
-    if out is None or result is out:
-        return result
-    out[...] = result
-    return out
-
-
-@FullyConnected.input_names
-def _(no_bias, **_):
-    return ("data", "weight") if no_bias else ("data", "weight", "bias")
-
-
-@FullyConnected.shape
-def _(s, *, num_hidden, no_bias, flatten):
-    data, weight, out = s.data, s.weight, s.out
-    if not no_bias:
-        s.bias = (num_hidden,)
-    k = UNKNOWN if weight is UNKNOWN_SHAPE else weight[1]
-    if data is UNKNOWN_SHAPE:
-        s.weight = (num_hidden, k)
-        return
-    row = prod(data[1:]) if flatten else data[-1]
-    s.weight = (num_hidden, row if row is not UNKNOWN else k)
-    if out is not UNKNOWN_SHAPE and (flatten or len(data) > 1):
-        s.data = (out[0], *data[1:])
-    s.out = (s.data[0], num_hidden) if flatten else (*s.data[:-1], num_hidden)
-
-
-@FullyConnected.grad
-def _(F, g, data, weight, bias=None, *, out, num_hidden, no_bias, flatten):
-    return (
-        F._fully_connected_data_grad(g, data, weight),
-        F._fully_connected_weight_grad(g, data, flatten=flatten),
-        None if bias is None else F._sum_rows(g),
-    )
-
-
-FullyConnected.grad(stype="default")
-FullyConnected.runs_dense(
-    "default default|row_sparse -> default",
-    "default default|row_sparse default|row_sparse -> default",
-)
-
-
-def _rows(x, flatten):
-    if x.ndim == 2:
-        return x
-    return x.reshape(x.shape[0], -1) if flatten else x.reshape(-1, x.shape[-1])
-
-
-@op(shape_only=("data",))
-def _fully_connected_data_grad(g, data, weight, *, out=None):
-    """The gradient of FullyConnected with respect to its data: ``g @ weight`` in data's shape."""
-    if g.ndim == 2 and data.ndim == 2:
-        return _matmul(g, weight, out)
-    return _shaped(_matmul(g.reshape(-1, weight.shape[0]), weight), data.shape, out)
-
-
-@_fully_connected_data_grad.shape
-def _(s):
-    s.out = s.data
-
-
-@_fully_connected_data_grad.grad
-def _(F, h, g, data, weight, *, out):
-    product = F._rows_dot(h, weight, g)
-    return product, None, F._fully_connected_weight_grad_like(g, h, weight)
-
-
-@op()
-def _fully_connected_weight_grad(g, data, *, flatten: bool = True, out=None):
-    """The gradient of FullyConnected with respect to its weight: ``g.T @ data``."""
-    return _matmul(_rows(g, False).T, _rows(data, flatten), out)
-
-
-@_fully_connected_weight_grad.shape
-def _(s, *, flatten):
-    g, data = s.g, s.data
-    s.out = (g[-1], prod(data[1:]) if flatten else data[-1])
-
-
-@_fully_connected_weight_grad.grad
-def _(F, h, g, data, *, out, flatten):
-    return F._rows_dot(data, h, g), F._fully_connected_data_grad(g, data, h)
-
-
-@op(shape_only=("like",))
-def _rows_dot(data, weight, like, *, out=None):
-    """``data @ weight.T`` with the rows of ``data`` as long as those of ``weight``."""
-    return _shaped(_matmul(data.reshape(-1, weight.shape[1]), weight.T), like.shape, out)
-
-
-@_rows_dot.shape
-def _(s):
-    s.out = s.like
-
-
-@_rows_dot.grad
-def _(F, h, data, weight, like, *, out):
-    return (
-        F._fully_connected_data_grad(h, data, weight),
-        F._fully_connected_weight_grad_like(h, data, weight),
-        None,
-    )
-
-
-@op(shape_only=("weight",))
-def _fully_connected_weight_grad_like(g, data, weight, *, out=None):
-    """``g.T @ data``, the rows of both taken as long as ``weight`` says."""
-    rows, columns = weight.shape
-    return _matmul(g.reshape(-1, rows).T, data.reshape(-1, columns), out)
-
-
-@_fully_connected_weight_grad_like.shape
-def _(s):
-    s.out = s.weight
-
-
-@_fully_connected_weight_grad_like.grad
-def _(F, h, g, data, weight, *, out):
-    return F._rows_dot(data, h, g), F._fully_connected_data_grad(g, data, h), None
-
-
-@op()
-def _sum_rows(data, *, out=None):
-    """The sum over all axes but the last."""
-    rows = data if data.ndim == 2 else data.reshape(-1, data.shape[-1])
-    if data.dtype is _HALF:
-        return np.add.reduce(rows, axis=0, dtype=np.float32, out=out).astype(_HALF)
-    return np.add.reduce(rows, axis=0, out=out)
-
-
-@_sum_rows.shape
-def _(s):
-    s.out = (s.data[-1],)
-
-
-@_sum_rows.grad
-def _(F, g, data, *, out):
-    return F.broadcast_like(g, data)

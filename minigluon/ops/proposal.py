@@ -31,6 +31,7 @@ def _check(name, cls_prob, bbox_pred, im_info, count):
         and channels == 2 * count
         and bbox_pred.shape == (batch, 4 * count, *cls_prob.shape[2:])
         and im_info.shape == (batch, 3)
+        and 0 not in cls_prob.shape
     )
     if not fits:
         raise ShapeError(

@@ -8,9 +8,10 @@ from ..base import AttributeValueError, ShapeError
 from ..core.attributes import Shape
 from ..core.infer import UNKNOWN_SHAPE
 from ..core.op import op
+from ._shared import at_least
 
 
-def _check(name, data, rois, numbers=5):
+def check_regions(name, data, rois, numbers=5):
     if data.ndim != 4 or rois.ndim != 2 or rois.shape[1] != numbers:
         raise ShapeError(
             f"{name}: data or rois has the wrong shape.\n"
@@ -25,6 +26,21 @@ def _check(name, data, rois, numbers=5):
             f"  received  image {images.max():g} of a batch of {len(data)}\n"
             f"  expected  0 to {len(data) - 1}; below 0 for no region\n"
             "  fix       the first number of a region counts images from 0"
+        )
+
+
+#: regions reach so many positions of the data at most
+FARTHEST = 1e6
+
+
+def check_reach(name, boxes):
+    """``boxes`` are in positions of the data."""
+    if boxes.size and not np.abs(boxes).max() <= FARTHEST:  # NaN is refused too
+        raise ShapeError(
+            f"{name}: rois has corners that are no places.\n"
+            f"  received  {boxes.ravel()[np.argmax(~(np.abs(boxes.ravel()) <= FARTHEST))]}\n"
+            f"  expected  numbers of at most {FARTHEST:g} after scaling\n"
+            "  fix       cut regions off at the image"
         )
 
 
@@ -67,12 +83,14 @@ def ROIPooling(data, rois, *, pooled_size: Shape, spatial_scale: float):
     pooled_size : the grid's height and width.
     spatial_scale : what a pixel of the image is in ``data``.
     """
-    _check("ROIPooling", data, rois)
+    check_regions("ROIPooling", data, rois)
     rows, columns = _pair("ROIPooling", pooled_size)
     channels, height, width = data.shape[1:]
     out = np.zeros((len(rois), channels, rows, columns), data.dtype)
     place = np.full(out.shape, -1, np.float32 if data.dtype.itemsize < 4 else data.dtype)
-    boxes = half_up(rois[:, 1:].astype(np.float32) * np.float32(spatial_scale)).astype(np.intp)
+    boxes = rois[:, 1:].astype(np.float32) * np.float32(spatial_scale)
+    check_reach("ROIPooling", boxes)
+    boxes = half_up(boxes).astype(np.intp)
     for k, (left, top, right, bottom) in enumerate(boxes):
         image = int(rois[k, 0])
         if rois[k, 0] < 0:
@@ -83,7 +101,7 @@ def ROIPooling(data, rois, *, pooled_size: Shape, spatial_scale: float):
             for j, (x0, x1) in enumerate(xs):
                 if y1 <= y0 or x1 <= x0:
                     continue
-                block = data[image, :, y0:y1, x0:x1].reshape(channels, -1)
+                block = data[image, :, y0:y1, x0:x1].reshape(channels, (y1 - y0) * (x1 - x0))
                 best = block.argmax(axis=1)
                 out[k, :, i, j] = block[np.arange(channels), best]
                 y, x = np.divmod(best, x1 - x0)
@@ -181,7 +199,7 @@ def ROIAlign(
     position_sensitive : every cell has channels of its own; there are cells times fewer results.
     aligned : take pixels for squares around whole numbers (shift boxes by half a pixel).
     """
-    _check("_contrib_ROIAlign", data, rois)
+    check_regions("_contrib_ROIAlign", data, rois)
     rows, columns = _pair("_contrib_ROIAlign", pooled_size)
     channels = _channels(data.shape[1], rows * columns, position_sensitive)
     out = np.zeros((len(rois), channels, rows, columns), data.dtype)
@@ -218,6 +236,7 @@ def _grids(data, rois, size, scale, ratio, aligned):
     dtype = np.dtype(data.dtype if data.dtype.itemsize > 2 else np.float32)
     shift = 0.5 if aligned else 0.0
     boxes = rois[:, 1:].astype(dtype) * dtype.type(scale) - dtype.type(shift)
+    check_reach("_contrib_ROIAlign", boxes)
     for k, (left, top, right, bottom) in enumerate(boxes):
         if rois[k, 0] < 0:
             continue
@@ -251,7 +270,7 @@ def _weights(start, side, count, limit, ratio):
     cell = side / count
     samples = ratio if ratio > 0 else int(np.ceil(cell))
     weights = np.zeros((count, limit), type(start))
-    if samples < 1:
+    if samples < 1 or not limit:
         return weights
     step = np.arange(samples, dtype=type(start)) + type(start)(0.5)
     at = start + np.arange(count, dtype=type(start))[:, None] * cell + step * cell / samples
@@ -320,9 +339,10 @@ def RROIAlign(data, rois, *, pooled_size: Shape, spatial_scale: float, sampling_
 
     It has no gradient, as in MXNet.
     """
-    _check("_contrib_RROIAlign", data, rois, 6)
+    check_regions("_contrib_RROIAlign", data, rois, 6)
     rows, columns = _pair("_contrib_RROIAlign", pooled_size)
     height, width = data.shape[2:]
+    check_reach("_contrib_RROIAlign", rois[:, 1:5] * spatial_scale)
     out = np.zeros((len(rois), data.shape[1], rows, columns), data.dtype)
     for k, (image, x, y, w, h, degrees) in enumerate(rois.astype(np.float64)):
         if image < 0:
@@ -370,7 +390,7 @@ def PSROIPooling(
 
     ``data`` has ``output_dim * group_size ** 2`` channels; ``group_size=0`` is ``pooled_size``.
     """
-    _check("_contrib_PSROIPooling", data, rois)
+    check_regions("_contrib_PSROIPooling", data, rois)
     out = np.zeros((len(rois), output_dim, pooled_size, pooled_size), data.dtype)
     attrs = (spatial_scale, output_dim, pooled_size, group_size)
     for k, image, i, j, channels, y, x in _own_blocks(data, rois, *attrs):
@@ -381,6 +401,8 @@ def PSROIPooling(
 def _own_blocks(data, rois, scale, output_dim, size, group_size):
     """For every cell that is not empty: region, image, where it is, its channels and its block."""
     group = group_size or size
+    at_least("_contrib_PSROIPooling", "pooled_size", size, 1)
+    at_least("_contrib_PSROIPooling", "group_size", group_size, 0)
     if data.shape[1] != output_dim * group * group:
         raise ShapeError(
             "_contrib_PSROIPooling: data has the wrong number of channels.\n"
@@ -390,6 +412,7 @@ def _own_blocks(data, rois, scale, output_dim, size, group_size):
         )
     height, width = data.shape[2:]
     channels = np.arange(output_dim) * group * group
+    check_reach("_contrib_PSROIPooling", rois[:, 1:] * scale)
     boxes = half_up(rois[:, 1:].astype(np.float32))
     scale = np.float32(scale)
     for k, (left, top, right, bottom) in enumerate(boxes):

@@ -10,6 +10,7 @@ from ..base import AttributeValueError, ShapeError
 from ..core.attributes import Shape
 from ..core.infer import UNKNOWN_SHAPE
 from ..core.op import op
+from ._shared import at_least
 
 # ---- where to read
 
@@ -155,7 +156,7 @@ def BilinearSampler(data, grid, *, cudnn_off: bool | None = None):
 
 
 def _check_sampler(data, grid):
-    if data.ndim != 4 or grid.ndim != 4 or grid.shape[:2] != (len(data), 2):
+    if data.ndim != 4 or 0 in data.shape[2:] or grid.ndim != 4 or grid.shape[:2] != (len(data), 2):
         raise ShapeError(
             "BilinearSampler: data or grid has the wrong shape.\n"
             f"  received  data {data.shape}, grid {grid.shape}\n"
@@ -305,6 +306,8 @@ class _Geometry:
                 "  expected  two equal shapes (batch, channels, height, width)\n"
                 "  fix       resize one of them"
             )
+        at_least("Correlation", "max_displacement", displacement, 0)
+        at_least("Correlation", "pad_size", pad, 0)
         _check_correlation(kernel, stride1, stride2)
         self.kernel, self.stride, self.pad, self.reach = kernel, stride1, pad, displacement
         steps = displacement // stride2

@@ -14,10 +14,11 @@ from ..context import usable
 from ..core import infer
 from ..core.grad import ZERO, add, zeros_like
 from ..core.graph import Entry, Node, instantiate
-from ..core.invoke import store, wrap
+from ..core.invoke import wrap
 from ..core.plan import fuse
 from ..core.plan.plan import Plan
 from ..core.state import state
+from ..core.store import store
 from ..core.watch import WatchedGraph, locate
 from .symbol import Symbol
 

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
+import minigluon as mx
 from minigluon import nd, ops  # noqa: F401  (declares the operators)
 from minigluon.base import StorageFallbackWarning
 from minigluon.core import call as calls
@@ -80,6 +81,15 @@ def test_fallback_warns_once_for_each_operator_and_combination_of_storages(csr):
         ["operator = log", "input storage types = [row_sparse, ]"],
         ["operator = exp", "input storage types = [csr, ]"],
     ]
+
+
+@pytest.mark.usefixtures("nothing_warned")
+def test_the_warning_points_at_the_line_of_the_program(csr):
+    symbol = mx.sym.exp(mx.sym.var("x"))
+    for run in (lambda: nd.log(csr), lambda: csr.sigmoid(), lambda: symbol.eval(x=csr)):
+        with pytest.warns(StorageFallbackWarning) as caught:
+            run()
+        assert caught[0].filename == __file__
 
 
 @pytest.mark.usefixtures("nothing_warned")

@@ -63,13 +63,13 @@ def recipes(draw):
     return (rows, columns), steps, draw(st.integers(1, 3)), draw(st.integers(0, 999))
 
 
-def follow(F, recipe, inputs, shapes_of):
-    """The outputs a recipe gives on arrays or symbols; steps whose shapes do not fit are left out."""
+def follow(F, recipe, inputs, fits):
+    """The outputs a recipe gives on arrays or symbols, by the steps whose shapes fit."""
     _, steps, count, _ = recipe
     values = list(inputs)
     for k, (binary, which, first, second) in enumerate(steps):
         x, y = values[first % len(values)], values[second % len(values)]
-        if shapes_of is not None and not shapes_of[k]:
+        if fits is not None and not fits[k]:
             continue
         if binary:
             values.append(BINARY[which % len(BINARY)](F, x, y))
@@ -118,11 +118,13 @@ def run(recipe, numbers, fits, fuse):
     return [x.asnumpy() for x in (*results, inputs[0].grad, inputs[1].grad)]
 
 
-@settings(max_examples=int(os.environ.get("NEX",0)) or settings.default.max_examples)
+@settings(max_examples=settings.default.max_examples)
 @given(recipe=recipes())
 def test_random_graphs_run_alike(recipe):
     shape, _, _, seed = recipe
-    numbers = [np.random.default_rng(seed + k).normal(size=shape).astype("float32") for k in range(3)]
+    numbers = [
+        np.random.default_rng(seed + k).normal(size=shape).astype("float32") for k in range(3)
+    ]
     fits = fitting(recipe, [nd.array(a) for a in numbers])
     wanted = run(recipe, numbers, fits, None)
     for fuse in ("never", "always"):

@@ -111,6 +111,20 @@ def test_the_gradient_of_a_graph_can_be_differentiated():
     assert (first.asscalar(), second.asscalar(), x.grad.asscalar()) == (12, 12, 6)
 
 
+def test_a_gradient_need_not_read_every_argument():
+    op = cached(
+        lambda a, b: sym.broadcast_add(a * 3, sym.split(b, num_outputs=2, axis=1)[1]), "a", "b"
+    )
+    a, b = leaf([[1.0, 2.0]]), leaf([[3.0, 4.0]])
+    with autograd.record():
+        y = op(a, b)
+        of_a, of_b = autograd.grad(y, [a, b], create_graph=True)
+        z = (of_a * of_a).sum() + (of_b * b).sum()
+    z.backward()
+    np.testing.assert_array_equal(of_b.asnumpy(), [[0, 2]])
+    np.testing.assert_array_equal(b.grad.asnumpy(), [[0, 2]])
+
+
 def test_shapes_may_change_from_call_to_call():
     op = cached(lambda a: sym.sum(a * 2, axis=0), "a")
     assert op(nd.ones((3, 2))).shape == (2,)

@@ -6,9 +6,11 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import minigluon
+from minigluon import nd, sym
 from minigluon.__main__ import main
 from minigluon.core.plan import cache
 
@@ -118,3 +120,21 @@ def test_old_files_make_way_for_new_ones(tmp_path, monkeypatch):
         os.utime(tmp_path / f"plan-{k}.o", (k, k))
     cache._forget_old(tmp_path)
     assert sorted(f.name for f in tmp_path.iterdir()) == ["plan-2.o", "plan-3.o"]
+
+
+def test_where_llvm_refuses_plans_are_numpy_calls(tmp_path, monkeypatch):
+    def refuse(text):
+        raise RuntimeError("LLVM IR parsing error")
+
+    monkeypatch.setenv("MINIGLUON_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(cache, "_compile", refuse)
+    monkeypatch.setattr(cache, "_WARNED", set())
+    x = sym.Variable("x")
+    with pytest.warns(RuntimeWarning, match="plans cannot be compiled") as caught:
+        for factor in (3, 5):
+            f = nd.CachedOp(sym.exp(x) * factor - 0.125)
+            for n in (2, 3):
+                got = f(nd.ones(n)).asnumpy()
+                np.testing.assert_allclose(got, np.exp(np.ones(n)) * factor - 0.125, rtol=1e-6)
+    assert len(caught) == 1
+    assert not cache.available()

@@ -146,3 +146,40 @@ def test_gradients_of_a_graph_are_its_slopes(program, seed):
     used = [inputs[int(n[1:])] for n in names]
     got = through_an_executor(graph, names, used, heads)[1]
     assert_alike(got, slopes(graph, names, used, heads), 1e-5)
+
+
+def slope(program, inputs, heads, weights, call, second=False):
+    """The weighted sum of the gradients; with ``second``, the gradients of that sum."""
+    leaves = [array(x) for x in inputs]
+    for leaf in leaves:
+        leaf.attach_grad()
+    with autograd.record():
+        outputs = run(nd, program, leaves) if call is None else call(leaves)
+        total = sum(nd.sum(y * array(h)) for y, h in zip(outputs, heads, strict=True))
+        grads = autograd.grad(total, leaves, create_graph=True)
+        weighted = sum(nd.sum(g * array(w)) for g, w in zip(grads, weights, strict=True))
+    if second and weighted._entry is not None:
+        weighted.backward()
+    return [leaf.grad.asnumpy() for leaf in leaves] if second else weighted.asscalar()
+
+
+@pytest.mark.slow
+@settings(max_examples=10)
+@given(program=programs, seed=st.integers(0, 100), as_one=st.booleans())
+def test_gradients_of_gradients_are_their_slopes(program, seed, as_one):
+    step = 1e-5
+    inputs, heads = data(seed)
+    graph, names = built(program)
+    used = [inputs[int(n[1:])] for n in names]
+    call = nd.CachedOp(graph) if as_one or len(names) < 3 else None
+    weights = np.random.default_rng(seed + 1).normal(size=(len(names), 3, 3))
+    got = slope(program, used, heads, weights, call, second=True)
+    for k in range(len(names)):
+        for place in ((0, 0), (1, 2)):
+            ends = []
+            for sign in (step, -step):
+                moved = [x.copy() for x in used]
+                moved[k][place] += sign
+                ends.append(slope(program, moved, heads, weights, call))
+            wanted = (ends[0] - ends[1]) / (2 * step)
+            np.testing.assert_allclose(got[k][place], wanted, rtol=1e-4, atol=1e-4)

@@ -12,6 +12,10 @@ CASES = [
     ((3, 2, 6, 7), (4, 2, 2, 3), 1, Window((2, 3), (2, 1), (1, 2), (0, 1))),
     ((2, 4, 5, 6), (6, 2, 3, 3), 2, Window((3, 3), (1, 2), (1, 1), (1, 1))),
     ((2, 3, 5, 5), (3, 1, 3, 3), 3, Window((3, 3), (2, 1), (1, 1), (1, 0))),
+    ((2, 3, 5, 6), (3, 1, 3, 3), 3, Window((3, 3), (1, 1), (1, 1), (1, 1))),
+    ((1, 2, 8, 9), (2, 1, 3, 3), 2, Window((3, 3), (2, 2), (2, 2), (1, 2))),
+    ((1, 2, 5, 6), (2, 1, 2, 4), 2, Window((2, 4), (1, 2), (1, 1), (0, 3))),
+    ((1, 2, 3, 3), (2, 1, 1, 1), 2, Window((1, 1), (2, 1), (1, 1), (1, 1))),
     ((2, 3, 4, 5), (2, 3, 1, 1), 1, Window((1, 1), (1, 1), (1, 1), (0, 0))),
     ((1, 2, 4, 3, 4), (2, 2, 2, 2, 1), 1, Window((2, 2, 1), (1, 1, 2), (2, 1, 1), (1, 0, 0))),
 ]
@@ -44,6 +48,7 @@ def blocks(request, monkeypatch):
     """The kernels with a large and with a tiny buffer."""
     monkeypatch.setattr(convolution, "BUFFER_BYTES", request.param)
     monkeypatch.setattr(convolution, "FEWEST_COLUMNS", 2)
+    monkeypatch.setattr(convolution, "FEWEST_FOR_NUMBA", 0 if request.param > 600 else 10**9)
 
 
 @pytest.mark.usefixtures("blocks")

@@ -67,3 +67,11 @@ def test_copyto_is_a_copy():
     y = internal._copyto(x)
     y[:] = 0
     assert np.array_equal(x.asnumpy(), [1, 1])
+
+
+def test_setting_elements_that_are_not_there_changes_nothing():
+    # known bug 68: MXNet writes outside of the array
+    x = nd.ones((2, 3))
+    with pytest.raises(IndexError, match="index 5"):
+        x[nd.array([5])] = 1
+    assert (x.asnumpy() == 1).all()

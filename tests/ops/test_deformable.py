@@ -46,12 +46,3 @@ def test_wrong_offsets_are_named():
         nd.contrib.DeformableConvolution(
             nd.array(X), nd.zeros((2, 9, 5, 6)), nd.array(W), nd.array(B), **ATTRS
         )
-
-
-def test_pooling_without_offsets_is_position_sensitive():
-    x = np.arange(4, dtype="float32").reshape(1, 4, 1, 1) * np.ones((1, 4, 6, 6), "float32")
-    got = nd.contrib.DeformablePSROIPooling(
-        nd.array(x), nd.array([[0, 1, 1, 4, 4]]), spatial_scale=1.0, output_dim=1, group_size=2,
-        pooled_size=2, no_trans=True,
-    )  # fmt: skip
-    np.testing.assert_array_equal(got.asnumpy()[0, 0], [[0, 1], [2, 3]])

@@ -74,6 +74,7 @@ DIFFERENCES = {
     "Convolution": (refused, "MXNet's CPU build wants channels first"),
     "Deconvolution": (refused, "MXNet's CPU build wants channels first"),
     "Pooling": (refused, "MXNet knows the convention same for max pooling of one axis only"),
+    "LRN": (refused, "MXNet has its gradient in float32 only"),
     "Pooling_v1": (always, "MXNet gives every one of several largest elements the gradient"),
     "mp_lamb_update_phase2": (always, "MXNet leaves the weights in single precision as they are"),
     "_contrib_BilinearResize2D": (one_pixel, "MXNet takes the first pixel for a size of one"),

@@ -108,7 +108,8 @@ def _older_pooling(pick):
     return [smooth(pick.values((1, pick.integer(1, 2), *_sizes(pick, 2))))], attrs
 
 
-CASES["Pooling"] = Entry(_pooling, factor=4)
+# outside training MXNet keeps nothing for the gradients of this and of LRN: they are memory's noise
+CASES["Pooling"] = Entry(_pooling, factor=4, training=True)
 CASES["Pooling_v1"] = Entry(_older_pooling)
 CASES["_contrib_AdaptiveAvgPooling2D"] = Entry(
     lambda pick: (
@@ -180,7 +181,7 @@ CASES["LayerNorm"] = Entry(_layer_norm, factor=10)
 CASES["GroupNorm"] = Entry(_group_norm, factor=10)
 CASES["InstanceNorm"] = Entry(_instance_norm, factor=10)
 CASES["L2Normalization"] = Entry(_unit_length, factor=4)
-CASES["LRN"] = Entry(_neighbours, factor=4)
+CASES["LRN"] = Entry(_neighbours, factor=4, training=True)
 
 
 def _up_sampling(pick):

@@ -199,6 +199,8 @@ def checks(
     lines = []
     seen: dict[int, Array] = {}
     for k, entry in enumerate(arguments):
+        if entry not in known.dtypes:  # an argument that the graph does not read
+            continue
         array = known.find(entry, k) if kinds[entry] is np.ndarray else None
         if array is not None:
             seen[k] = array

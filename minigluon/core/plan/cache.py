@@ -53,9 +53,13 @@ class _Code:
         self.__array_interface__ = table.__array_interface__
 
 
+class CannotCompile(Exception):
+    """LLVM refused a module: plans stay with kernels from then on."""
+
+
 def available() -> bool:
     """Whether plans can be compiled in this process."""
-    return _llvm() is not None
+    return "compile" not in _WARNED and _llvm() is not None
 
 
 @cache
@@ -134,9 +138,26 @@ _LOADED: weakref.WeakValueDictionary[str, Callable[..., Any]] = weakref.WeakValu
 
 
 def builtin(text: str) -> Callable[..., Any]:
-    """The function ``@part`` of a module as a Python function."""
+    """The function ``@part`` of a module as a Python function.
+
+    Raises `CannotCompile`, with a warning the first time, if LLVM does not take it (it may be too
+    old) or there is none.
+    """
+    try:
+        return _builtin(text)
+    except (RuntimeError, OSError, AttributeError) as error:
+        _warn_once(
+            "compile",
+            f"plans cannot be compiled ({error!r}): they run as numpy calls. Install a newer "
+            "llvmlite, or set MINIGLUON_FUSE=never to be rid of this warning.",
+        )
+        raise CannotCompile(str(error)) from error
+
+
+def _builtin(text: str) -> Callable[..., Any]:
     found = _llvm()
-    assert found is not None
+    if found is None:
+        raise RuntimeError("llvmlite cannot be used")
     llvm, _, depends, table = found
     digest = hashlib.sha256(f"{depends}\n{text}".encode()).hexdigest()[:32]
     with _LOCK:
@@ -243,11 +264,14 @@ def kept_files() -> list[Path]:
 
 
 def _warn_no_cache(error: Exception) -> None:
-    if "cache" not in _WARNED:
-        _WARNED.add("cache")
-        warnings.warn(
-            f"compiled plans cannot be kept on disk ({error!r}): every process compiles them anew. "
-            "Set MINIGLUON_CACHE_DIR to a folder that can be written.",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+    _warn_once(
+        "cache",
+        f"compiled plans cannot be kept on disk ({error!r}): every process compiles them anew. "
+        "Set MINIGLUON_CACHE_DIR to a folder that can be written.",
+    )
+
+
+def _warn_once(what: str, text: str) -> None:
+    if what not in _WARNED:
+        _WARNED.add(what)
+        warnings.warn(text, RuntimeWarning, stacklevel=4)

@@ -74,8 +74,12 @@ def compiled(
 ) -> Emitted | None:  # fmt: skip
     """The function with its elementwise parts compiled, or None if there are none."""
     from .assemble import assemble
+    from .cache import CannotCompile
 
-    return assemble(name, arguments, results, kinds, order, known, fresh, phantoms)
+    try:
+        return assemble(name, arguments, results, kinds, order, known, fresh, phantoms)
+    except CannotCompile:
+        return None
 
 
 def check_arguments(
@@ -85,8 +89,12 @@ def check_arguments(
     if text.name != "forward":  # what a backward function is given follows from that
         return []
     from .assemble import checks
+    from .cache import CannotCompile
 
-    return checks(text, arguments, kinds, known)
+    try:
+        return checks(text, arguments, kinds, known)
+    except CannotCompile:
+        return []
 
 
 class Text:

@@ -61,7 +61,7 @@ class _BatchNorm(HybridBlock):
         return run(x, gamma, beta, running_mean, running_var, name="fwd", **self._kwargs)
 
     def __repr__(self) -> str:
-        shown = [f"{name}={value}" for name, value in self._kwargs.items()]
+        shown = [f"{name}={value!r}" for name, value in self._kwargs.items()]
         shown.append(f"in_channels={self.gamma.shape[0] or None}")
         return f"{type(self).__name__}({', '.join(shown)})"
 
@@ -109,6 +109,31 @@ class BatchNormReLU(_BatchNorm):
     """``BatchNorm`` followed by the rectifier, as one operator."""
 
     _operator = "BatchNormWithReLU"
+
+
+class SyncBatchNorm(_BatchNorm):
+    """``BatchNorm`` along axis 1 under the name of MXNet's layer for several devices.
+
+    Statistics are those of what each device sees; ``num_devices`` is kept and not used. MXNet has
+    it as ``gluon.contrib.nn.SyncBatchNorm``.
+    """
+
+    _operator = "SyncBatchNorm"
+
+    def __init__(
+        self, in_channels: int = 0, num_devices: int | None = None, momentum: float = 0.9,
+        epsilon: float = 1e-5, center: bool = True, scale: bool = True,
+        use_global_stats: bool = False, beta_initializer: Any = "zeros",
+        gamma_initializer: Any = "ones", running_mean_initializer: Any = "zeros",
+        running_variance_initializer: Any = "ones", **kwargs: Any,
+    ):  # fmt: skip
+        super().__init__(
+            1, momentum, epsilon, center, scale, use_global_stats, beta_initializer,
+            gamma_initializer, running_mean_initializer, running_variance_initializer,
+            in_channels, **kwargs,
+        )  # fmt: skip
+        del self._kwargs["axis"]
+        self._kwargs.update(ndev=num_devices or 1, key=self.prefix)
 
 
 class LayerNorm(HybridBlock):

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core.infer import UnknownShape, same_as
 from ...core.op import op, registry
+from .._shared import floating
 
 #: act_type -> the operator that does it
 _ACTIVATIONS = {
@@ -53,7 +54,7 @@ def Activation(
     >>> nd.Activation(nd.array([-1.0, 2.0]), act_type="relu").asnumpy()
     array([0., 2.], dtype=float32)
     """
-    return registry[_ACTIVATIONS[act_type]].dense(data, out=out)
+    return registry[_ACTIVATIONS[act_type]].dense(floating(data, "Activation"), out=out)
 
 
 Activation.shape(same_as("data"))
@@ -113,7 +114,7 @@ def LeakyReLU(
     """
     if (gamma is None) is (act_type == "prelu"):
         raise ValueError("gamma goes with prelu and with nothing else")
-    number = data.dtype.type
+    number = floating(data, "LeakyReLU").dtype.type
     if act_type == "gelu":
         return data * number(0.5) * (number(1) + registry["erf"].dense(data * number(0.5**0.5)))
     above = data > 0

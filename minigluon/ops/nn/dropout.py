@@ -9,7 +9,7 @@ import numpy as np
 from ...core.attributes import Shape, Share
 from ...core.infer import UnknownShape
 from ...core.op import op
-from .._shared import axis_of
+from .._shared import axis_of, floating
 
 
 @op(aliases=("_npx_dropout",), outputs=2, hidden_outputs=1, output_names=("output", "mask"))
@@ -38,6 +38,7 @@ def Dropout(
     >>> nd.Dropout(nd.ones(3), p=0.5).asnumpy()
     array([1., 1., 1.], dtype=float32)
     """
+    floating(data, "Dropout")
     if p == 0 or not (training or mode == "always"):
         return data.copy(), np.ones(data.shape, data.dtype)
     shape = list(data.shape)

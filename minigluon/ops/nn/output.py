@@ -10,7 +10,7 @@ import numpy as np
 from ...core.infer import UnknownShape, known, prod, same_as
 from ...core.op import op, registry
 from ...kernels import csr_arithmetic
-from .._shared import filled
+from .._shared import filled, floating
 from .softmax import softmax_of
 
 
@@ -64,6 +64,7 @@ def SoftmaxOutput(
     """
     if label.shape[:1] != data.shape[:1]:
         raise ValueError("there are not as many labels as samples")
+    floating(data, "SoftmaxOutput")
     return filled(_probabilities(data, multi_output, preserve_shape), out)
 
 
@@ -186,7 +187,7 @@ def _regression(name, link, doc, formula, slope):
     def forward(data, label, *, grad_scale: float = 1.0, out=None):
         if label.shape != data.shape and not _is_target_of(label.shape, data.shape):
             raise ValueError("there is not one target for each output")
-        return link(data, out)
+        return link(floating(data, name), out)
 
     forward.__doc__ = f"""{doc}
 

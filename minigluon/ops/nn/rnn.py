@@ -338,13 +338,12 @@ def _rnn_grad(
             if valid is not None:
                 part = part * valid
             cells = (state_cell[k], g_cell[k]) if has_cell else (None, None)
-            g_gates, g_weights, d_state[k], d_first = recurrent.backward(
-                mode, x, layers[k], state[k], cells[0], valid, kept[k], part, g_state[k], cells[1]
-            )
+            g_gates, d_state[k], d_first = recurrent.backward(
+                mode, x, layers[k], state[k], cells[0], valid, kept[k], part, g_state[k], cells[1],
+                into[k],
+            )  # fmt: skip
             if has_cell:
                 d_cell[k] = d_first
-            for place, value in zip(into[k], g_weights, strict=True):
-                place[...] = value
             gates.append(_turned(g_gates, lengths) if direction else g_gates)
         if layer:
             g = _through_inputs(gates, layers[layer * directions :])

@@ -6,12 +6,12 @@ from typing import Literal
 
 import numpy as np
 
-from ...base import DTypeError, MXNetError
+from ...base import MXNetError
 from ...core.attributes import DType
 from ...core.infer import UNKNOWN, UnknownShape
 from ...core.op import op
 from .._places import within
-from .._shared import axis_of, filled
+from .._shared import axis_of, filled, floating
 
 
 def softmax_of(data, axis, temperature=None):
@@ -36,17 +36,11 @@ def log_softmax_of(data, axis, temperature=None):
     return shifted if wide is data else shifted.astype(data.dtype)
 
 
-def _floating(data, dtype, name):
-    """``data`` in the dtype to compute in; raises ``DTypeError`` for whole numbers."""
+def _converted(data, dtype, name):
+    """``data`` in the dtype to compute in, which is one of floats."""
     if dtype is not None and dtype != data.dtype:
         data = data.astype(dtype)
-    if data.dtype.kind != "f":
-        raise DTypeError(
-            f"{name}: This operation only support floating point types, not {data.dtype}.\n"
-            f"  received  data {data.shape} {data.dtype}\n  expected  float16, float32 or float64\n"
-            "  fix       pass dtype='float32', or convert with data.astype('float32')"
-        )
-    return data
+    return floating(data, name)
 
 
 @op(aliases=("_npx_softmax",))
@@ -74,7 +68,7 @@ def softmax(
     >>> nd.softmax(nd.array([[0, 0]])).asnumpy()
     array([[0.5, 0.5]], dtype=float32)
     """
-    data = _floating(data, dtype, "softmax")
+    data = _converted(data, dtype, "softmax")
     if not use_length:
         return filled(softmax_of(data, axis, temperature), out)
     inside = _within(length, data, axis)
@@ -114,7 +108,7 @@ def log_softmax(
     array([[-0.6931472, -0.6931472]], dtype=float32)
     """
     _refuse_lengths("log_softmax", use_length)
-    return filled(log_softmax_of(_floating(data, dtype, "log_softmax"), axis, temperature), out)
+    return filled(log_softmax_of(_converted(data, dtype, "log_softmax"), axis, temperature), out)
 
 
 @op()
@@ -135,7 +129,7 @@ def softmin(
     array([[0.5, 0.5]], dtype=float32)
     """
     _refuse_lengths("softmin", use_length)
-    return filled(softmax_of(-_floating(data, dtype, "softmin"), axis, temperature), out)
+    return filled(softmax_of(-_converted(data, dtype, "softmin"), axis, temperature), out)
 
 
 def _refuse_lengths(name, use_length):

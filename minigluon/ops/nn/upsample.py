@@ -295,7 +295,8 @@ def _interpolation(size, new_size, align_corners):
     if align_corners:
         at *= (size - 1) / (new_size - 1) if new_size > 1 else 0
     else:
-        at = np.maximum((at + 0.5) * (size / new_size) - 0.5, 0)
+        step = size / new_size if new_size > 1 else 0  # one element is the first, as in MXNet
+        at = np.maximum((at + 0.5) * step - 0.5, 0)
     lower = np.minimum(at.astype(np.int64), size - 1)
     share = at - lower
     matrix = np.zeros((new_size, size))

@@ -6,6 +6,7 @@ import pytest
 import minigluon as mx
 from minigluon import autograd, nd, sym
 from minigluon.gluon import nn
+from minigluon.gluon.nn import norm_layers
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +104,20 @@ def test_statistics_are_taken_along_the_right_axes(layer, shape, axes):
     for _hybrid in range(2):
         np.testing.assert_allclose(made(nd.array(x)).asnumpy(), wanted, rtol=1e-4, atol=1e-5)
         made.hybridize()
+
+
+def test_the_layer_for_several_devices_is_batch_norm_here():
+    layer = norm_layers.SyncBatchNorm(in_channels=1, num_devices=2)
+    assert repr(layer) == (
+        "SyncBatchNorm(eps=1e-05, momentum=0.9, fix_gamma=False, use_global_stats=False, ndev=2, "
+        "key='syncbatchnorm0_', in_channels=1)"
+    )
+    layer.initialize()
+    with autograd.record():
+        y = layer(nd.array([[1], [3]]))
+    np.testing.assert_allclose(y.asnumpy().ravel(), [-1, 1], rtol=1e-4)
+    attrs = layer(sym.Variable("data")).attr_dict()["syncbatchnorm0_fwd"]
+    assert (attrs["ndev"], attrs["key"]) == ("2", "syncbatchnorm0_")
 
 
 def test_the_rectified_one_cuts_off_below_zero():

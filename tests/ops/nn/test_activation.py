@@ -5,7 +5,7 @@ import pytest
 from scipy import special
 
 from minigluon import autograd, nd, sym
-from minigluon.base import AttributeValueError, MXNetError, ShapeError
+from minigluon.base import AttributeValueError, DTypeError, MXNetError, ShapeError
 
 X = np.array([[-2.0, -1, -0.5, 0.25], [0.25, 1, 3, 4]])
 
@@ -147,3 +147,11 @@ def test_unknown_kinds_are_refused_with_the_known_ones(name):
 def test_activation_wants_a_kind():
     with pytest.raises(AttributeValueError, match="act_type"):
         nd.Activation(nd.ones(2))
+
+
+@pytest.mark.parametrize(
+    "name, kind", [("Activation", "relu"), ("Activation", "tanh"), ("LeakyReLU", "elu")]
+)
+def test_whole_numbers_are_refused_as_in_mxnet(name, kind):
+    with pytest.raises(DTypeError, match=rf"(?s){name}: .*received.*int32.*fix"):
+        getattr(nd, name)(nd.array([1, 2], dtype="int32"), act_type=kind)

@@ -5,7 +5,7 @@ import pytest
 
 import minigluon as mx
 from minigluon import autograd, nd, sym
-from minigluon.base import AttributeValueError, ShapeError
+from minigluon.base import AttributeValueError, DTypeError, ShapeError
 
 ONES = nd.ones((200, 50))
 
@@ -88,3 +88,8 @@ def test_axes_that_are_not_there_are_refused():
         nd.Dropout(ONES, p=0.5, mode="always", axes=(5,))
     with pytest.raises(ShapeError, match="Dropout"):
         sym.Dropout(sym.var("x"), axes=(5,)).infer_shape(x=(2, 3))
+
+
+def test_whole_numbers_are_refused_as_in_mxnet():
+    with pytest.raises(DTypeError, match="Dropout"):
+        nd.Dropout(nd.ones(2, dtype="int32"))

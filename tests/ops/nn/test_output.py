@@ -7,7 +7,7 @@ import pytest
 from scipy import special
 
 from minigluon import autograd, nd, sym
-from minigluon.base import AttributeValueError, MXNetError, ShapeError
+from minigluon.base import AttributeValueError, DTypeError, MXNetError, ShapeError
 from minigluon.storage import to_csr
 
 RNG = np.random.default_rng(8)
@@ -247,3 +247,10 @@ def test_make_loss_has_a_constant_gradient(how, wanted, evaluate, differentiate)
 def test_what_is_no_array_is_refused_by_name():
     with pytest.raises(MXNetError, match="label"):
         nd.SoftmaxOutput(nd.ones((2, 2)), 3)
+
+
+@pytest.mark.parametrize("name", ["SoftmaxOutput", *LINKS])
+def test_whole_numbers_are_refused_as_in_mxnet(name):
+    data = nd.ones((2, 1), dtype="int32")
+    with pytest.raises(DTypeError, match=name):
+        getattr(nd, name)(data, data.reshape(2) if name == "SoftmaxOutput" else data)
