@@ -40,7 +40,7 @@ class Call:
 
     # fmt: off
     __slots__ = (
-        "__weakref__", "alike", "attrs", "copies_view", "dispatches", "gradient", "memo", "op",
+        "__weakref__", "alike", "attrs", "copies_view", "dispatches", "gradients", "memo", "op",
         "outputs",
         "pullbacks", "recorders", "visible",
     )
@@ -54,7 +54,7 @@ class Call:
         self.visible = self.outputs - op.count_hidden(attrs)
         self.alike = op.dtype_rule is None and not op.mutates
         self.copies_view = op.copies_view
-        self.gradient: Any = None  # traced on first use, see core.grad
+        self.gradients: dict[int, Any] = {}  # by the number of inputs, see core.grad
         self.pullbacks: dict[Any, Any] = {}
         self.recorders: dict[Any, tuple[Any, Any]] = {}
 
@@ -111,7 +111,7 @@ class Call:
                     kernel = _ignoring_out(kernel)
                 return Dispatch(kernel, row.mode, given)
             dense = self._bind(op.dense)
-            kernel = dense if set(stypes) <= {"default"} else _densifying(dense)
+            kernel = dense if set(stypes) <= {"default"} else _densifying(self, dense, stypes)
             return Dispatch(kernel, row.mode, given)
         all_dense = all(s == "default" for s in stypes)
         dense = self._bind(op.dense)
@@ -165,11 +165,26 @@ def _ignoring_out(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _densifying(dense: Callable[..., Any]) -> Callable[..., Any]:
-    densify = storage.densify
+def _densifying(
+    call: Call, dense: Callable[..., Any], stypes: tuple[str, ...]
+) -> Callable[..., Any]:
+    """The dense kernel on dense copies; what it changes in place is cast back into its storage."""
+    densify, cast = storage.densify, storage.cast
+    op = call.op
+    changed = [
+        (k, stype)
+        for k, (name, stype) in enumerate(zip(op.inputs, stypes, strict=False))
+        if stype != "default" and name in op.mutates
+    ]
+    if not changed:
+        return lambda *arrays, out=None: dense(*[densify(x) for x in arrays])
 
     def densify_and_run(*arrays: Any, out: Any = None) -> Any:
-        return dense(*[densify(x) for x in arrays])
+        copies = [densify(x) for x in arrays]
+        result = dense(*copies)
+        for k, stype in changed:
+            arrays[k].assign(cast(copies[k], stype))
+        return result
 
     return densify_and_run
 
@@ -178,12 +193,13 @@ def _fallback(
     call: Call, dense: Callable[..., Any], stypes: tuple[str, ...], given: tuple[str, ...]
 ) -> Callable[..., Any]:
     """The dense kernel with storages cast on the way in and out, and a warning on first use."""
-    densify, cast = storage.densify, storage.cast
+    cast = storage.cast
+    run = _densifying(call, dense, stypes)
     all_dense = all(s == "default" for s in given)
 
     def fall_back(*arrays: Any, out: Any = None) -> Any:
         _warn_fallback(call, stypes, given)
-        result = dense(*[densify(x) for x in arrays])
+        result = run(*arrays)
         if all_dense:
             return result
         if type(result) is tuple:

@@ -117,10 +117,10 @@ def _reads(
 
 
 def trace(call: Call, count: int) -> Gradient:
-    """The Call's gradient, traced on first use."""
-    gradient: Gradient | None = call.gradient
-    if gradient is None or len(gradient.inputs) != count:
-        gradient = call.gradient = Gradient(call, count)
+    """The Call's gradient on so many inputs, traced on first use."""
+    gradient: Gradient | None = call.gradients.get(count)
+    if gradient is None:
+        gradient = call.gradients[count] = Gradient(call, count)
     return gradient
 
 
@@ -278,7 +278,7 @@ def pull(call: Call, node: Node, incoming: list[Any], wanted: tuple[bool, ...]) 
         raise released(call.op.name)
     arguments = (*incoming, *values)
     if call.outputs > 1 and any(g is None for g in incoming):
-        gradient = call.gradient
+        gradient = trace(call, len(node.inputs))
         filled = [
             _zeros_for(gradient, k, values) if g is None else g for k, g in enumerate(incoming)
         ]
@@ -286,7 +286,7 @@ def pull(call: Call, node: Node, incoming: list[Any], wanted: tuple[bool, ...]) 
     key = (wanted, *[type(a) for a in arguments])
     run = call.pullbacks.get(key)
     if run is None:
-        run = call.pullbacks[key] = call.gradient.pullback(wanted, key[1:])
+        run = call.pullbacks[key] = trace(call, len(node.inputs)).pullback(wanted, key[1:])
     return state.quietly(run, *arguments)
 
 

@@ -1,6 +1,6 @@
 """Gluon: networks as Python objects, trained with autograd and a Trainer."""
 
-from . import block, loss, nn, parameter, utils
+from . import block, data, loss, nn, parameter, utils
 from .block import Block, HybridBlock, SymbolBlock
 from .parameter import (
     Constant,
@@ -21,6 +21,7 @@ __all__ = [
     "SymbolBlock",
     "Trainer",
     "block",
+    "data",
     "loss",
     "nn",
     "parameter",

@@ -39,10 +39,6 @@ class Block:
             self.lines.append(f"{found.name} = {text}")
         return found
 
-    def forget(self) -> None:
-        """Do not use earlier results for new instructions: they are read elsewhere."""
-        self._known = {}
-
     def number(self, value: float, kind: str) -> Value:
         """A constant; floats are rounded to their type first."""
         if kind == INT:

@@ -51,7 +51,6 @@ PRODUCT_LIMIT = 2048
 
 # ---- element by element
 
-_UNARY = {name: name for name in UNARY}
 _BINARY = {
     **{f"broadcast_{name}": name for name in BINARY},
     **{f"elemwise_{name}": name for name in ("add", "sub", "mul", "div")},

@@ -124,3 +124,14 @@ def test_values_are_released_by_backward():
     assert node.values is not None
     y.backward()
     assert node.values is None
+
+
+def test_one_backward_passes_through_calls_on_several_numbers_of_inputs():
+    a, b = nd.array([1.0, 2.0]), nd.array([3.0, 4.0])
+    for x in (a, b):
+        x.attach_grad()
+    with autograd.record():
+        inner = nd.concat(a, b, dim=0)
+        outer = nd.concat(inner, a, b, dim=0)
+    (gradient,) = autograd.grad([outer], [a])
+    assert gradient.asnumpy().tolist() == [2, 2]

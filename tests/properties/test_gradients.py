@@ -21,11 +21,19 @@ from cases import (
 from laws import TABLE, for_every_operator
 from minigluon import MXNetError, autograd, nd
 from minigluon.core.graph import topological
+from minigluon.test_utils import environment
 from operators import CASES
 
 # the storage of an inner gradient may be one the laws' own arithmetic falls back from
 pytestmark = pytest.mark.filterwarnings("ignore::minigluon.base.StorageFallbackWarning")
 DIFFERENTIABLE = [n for n in TABLE if CASES[n].slopes is True]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _numpy_only():
+    """Plans are not compiled here: that would take longer than everything else."""
+    with environment("MINIGLUON_FUSE", "never"):
+        yield
 
 
 def projected(case, heads):

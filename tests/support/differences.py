@@ -44,12 +44,25 @@ def one_pixel(asked, wanted):
     return "outputs" in wanted and 1 in wanted["outputs"][0][1][1][2:]
 
 
+def deep(asked, wanted):
+    """Where the first input has more than two dimensions."""
+    return len(asked["inputs"][0][1]) > 2
+
+
 #: operator -> (which questions, why the answers differ)
 DIFFERENCES = {
     "Embedding": (refused, "MXNet refuses sparse_grad=True into a dense gradient; it is added up"),
     "_contrib_SparseEmbedding": (refused, "MXNet refuses to give a dense gradient"),
     "FullyConnected": (refused, "MXNet wants every row of a row_sparse weight to be there"),
-    "LeakyReLU": (attribute("act_type", "selu"), "MXNet's slope of selu below zero is wrong"),
+    "LeakyReLU": (
+        attribute("act_type", "selu", "rrelu"),
+        "MXNet's slope of selu below zero is wrong, and the slopes of rrelu are not written",
+    ),
+    "SequenceLast": (
+        attribute("use_sequence_length", False),
+        "MXNet's gradient without lengths goes to the wrong places, or ends its process",
+    ),
+    "SoftmaxActivation": (deep, "MXNet's gradient is wrong for more than two dimensions"),
     "SoftmaxOutput": (
         attribute("out_grad", True),
         "MXNet multiplies the gradient with the output itself in place of the head gradient",
@@ -58,6 +71,7 @@ DIFFERENCES = {
     "log_softmax": (refused, "MXNet refuses lengths for an axis counted from the end"),
     "softmin": (refused, "MXNet refuses lengths for an axis counted from the end"),
     "_sparse_adagrad_update": (refused, "MXNet has no dense step"),
+    "_scatter_elemwise_div": (refused, "MXNet cannot divide by an array without values"),
     "adam_update": (refused, "MXNet wants states of one storage"),
     "ftrl_update": (refused, "MXNet wants states of one storage"),
     "sgd_mom_update": (refused, "MXNet wants a state stored as the weight"),
@@ -73,13 +87,18 @@ DIFFERENCES = {
     "BatchNorm_v1": (refused, "MXNet's function takes no states, as it was before version 1"),
     "Convolution": (refused, "MXNet's CPU build wants channels first"),
     "Deconvolution": (refused, "MXNet's CPU build wants channels first"),
-    "Pooling": (refused, "MXNet knows the convention same for max pooling of one axis only"),
-    "LRN": (refused, "MXNet has its gradient in float32 only"),
+    "Pooling": (
+        attribute("pooling_convention", "same", "full"),
+        "MXNet knows same for max pooling of one axis only, and windows of nothing but padding have "
+        "the lowest number",
+    ),
+    "LRN": (always, "MXNet's gradient is for float32 only and reads what was not written"),
     "Pooling_v1": (always, "MXNet gives every one of several largest elements the gradient"),
     "mp_lamb_update_phase2": (always, "MXNet leaves the weights in single precision as they are"),
     "_contrib_BilinearResize2D": (one_pixel, "MXNet takes the first pixel for a size of one"),
     "RNN": (attribute("use_sequence_length", True), "MXNet's CPU build ignores the lengths"),
     "_np_cumsum": (refused, "MXNet wants an axis counted from the front"),
+    "_contrib_arange_like": (dtype("float16"), "MXNet cuts the step off to a whole number"),
     "_contrib_fft": (refused, "MXNet has it on a GPU only"),
     "_contrib_ifft": (refused, "MXNet has it on a GPU only"),
     "_copyto": (refused, "MXNet has no rule for its dtype"),
@@ -121,6 +140,7 @@ LACKING = (
     "only available for GPU",
     "not implemented for CPU",
     "not support",
+    "has not implemented",
     "nly support",
     "Only FP32",
     "Unsupported data type",

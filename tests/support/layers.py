@@ -86,7 +86,7 @@ def _pooling(pick):
         "global_pool": pick.integer(0, 4) == 4,
         "count_include_pad": pick.choice([None, True, False]),
     }
-    if attrs["pooling_convention"] == "same":
+    if attrs["pooling_convention"] == "same" or _may_hold_nothing(attrs):
         attrs["pad"] = ()
     data = pick.values((1, pick.integer(1, 2), *_sizes(pick, axes)))
     if attrs["pool_type"] == "lp":
@@ -105,7 +105,15 @@ def _older_pooling(pick):
         "pooling_convention": pick.choice(["valid", "full"]),
         "pool_type": pick.choice(["max", "avg", "sum"]),
     }
+    if _may_hold_nothing(attrs):
+        attrs["pad"] = ()
     return [smooth(pick.values((1, pick.integer(1, 2), *_sizes(pick, 2))))], attrs
+
+
+def _may_hold_nothing(attrs):
+    """Whether a window may lie in the padding only: its maximum is the lowest number there is,
+    beside which differences of the others cannot be seen."""
+    return attrs["pool_type"] == "max" and attrs["pooling_convention"] == "full"
 
 
 # outside training MXNet keeps nothing for the gradients of this and of LRN: they are memory's noise

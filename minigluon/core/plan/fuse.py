@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from ... import config
 from ...base import MXNetError
 from ...kernels.scalar import Unsupported
@@ -362,8 +360,3 @@ def _is_map(node: Node, known: Facts, dense: Callable[[Entry], bool]) -> bool:
     except Unsupported:
         return False
     return True
-
-
-def is_float(dtype: Any) -> bool:
-    """Whether arrays of this dtype can be compiled for."""
-    return np.dtype(dtype) in KINDS

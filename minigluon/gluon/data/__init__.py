@@ -7,7 +7,6 @@ from .dataset import ArrayDataset, Dataset, RecordFileDataset, SimpleDataset
 from .sampler import (
     BatchSampler,
     FilterSampler,
-    IntervalSampler,
     RandomSampler,
     Sampler,
     SequentialSampler,
@@ -19,7 +18,6 @@ __all__ = [
     "DataLoader",
     "Dataset",
     "FilterSampler",
-    "IntervalSampler",
     "RandomSampler",
     "RecordFileDataset",
     "Sampler",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -57,7 +56,9 @@ class Dataset:
                 )
             )  # fmt: skip
         length = len(self)
-        return _SampledDataset(self, SequentialSampler(length if count is None else min(count, length)))
+        return _SampledDataset(
+            self, SequentialSampler(length if count is None else min(count, length))
+        )
 
     def sample(self, sampler: Sampler) -> Dataset:
         """The samples that a sampler names, in its order."""
@@ -192,7 +193,8 @@ class RecordFileDataset(Dataset):
                     "make both with recordio.MXIndexedRecordIO or im2rec",
                 )
             )
-        recordio = importlib.import_module("minigluon.recordio")
+        from ... import recordio
+
         self._record = recordio.MXIndexedRecordIO(self.idx_file, self.filename, "r")
 
     def __getitem__(self, idx: int) -> bytes:

@@ -52,7 +52,7 @@ class RandomSampler(Sampler):
         self._length = length
 
     def __iter__(self) -> Iterator[int]:
-        return iter(np.random.permutation(self._length).tolist())  # noqa: NPY002 - MXNet's stream
+        return iter(np.random.permutation(self._length).tolist())
 
     def __len__(self) -> int:
         return self._length
