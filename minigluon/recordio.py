@@ -205,6 +205,8 @@ class MXIndexedRecordIO(MXRecordIO):
                 try:
                     key, position = line.decode().strip().split("\t")
                     key, position = self.key_type(key), int(position)
+                    if not 0 <= position < 1 << 63:
+                        raise ValueError("no position in a file")
                 except ValueError as error:
                     raise ArgumentError(
                         four_lines(

@@ -43,6 +43,8 @@ def received(call: Call, data: Any) -> str:
 
 def explain(call: Call, inputs: Any, error: Exception) -> Exception:
     """The exception to raise for a call that failed with ``error``."""
+    if isinstance(error, Warning):  # which somebody made an error: it says enough itself
+        return error
     op = call.op
     data = []
     names = op.names_of_inputs(call.attrs, len(inputs))

@@ -153,6 +153,8 @@ def locate(heads: Sequence[Entry], values: dict[Entry, Any], error: Exception) -
 
     The graph is run again, node by node, on copies of what operators write to.
     """
+    if isinstance(error, Warning):
+        return error
     values = dict(values)
     for node in topological(heads):
         call = node.call

@@ -1,6 +1,6 @@
 """Gluon: networks as Python objects, trained with autograd and a Trainer."""
 
-from . import block, data, loss, nn, parameter, utils
+from . import block, data, loss, nn, parameter, rnn, utils
 from .block import Block, HybridBlock, SymbolBlock
 from .parameter import (
     Constant,
@@ -25,6 +25,7 @@ __all__ = [
     "loss",
     "nn",
     "parameter",
+    "rnn",
     "tensor_types",
     "utils",
 ]

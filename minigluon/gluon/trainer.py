@@ -177,6 +177,11 @@ class Trainer:
         if self._params_to_init:
             self._init_params()
 
+    def _all_ready(self):
+        self._ready()
+        for p in self._params_to_init:  # those without a first batch say so
+            p._check_and_get(p._data, list)
+
     # --- a step ---------------------------------------------------------------------------------
 
     def step(self, batch_size, ignore_stale_grad=False):
@@ -187,7 +192,7 @@ class Trainer:
         """
         self._check_and_rescale_grad(self._scale / _checked_batch_size(batch_size))
         if not self._kv_initialized or self._params_to_init:
-            self._ready()
+            self._all_ready()
         if self._kvstore is not None:
             if not ignore_stale_grad:  # before a store changes anything
                 self._check_fresh()
@@ -206,7 +211,7 @@ class Trainer:
 
     def update(self, batch_size, ignore_stale_grad=False):
         """Update only, after ``allreduce_grads`` and what was done to the gradients since."""
-        self._ready()
+        self._all_ready()
         if self._kvstore is not None and self._update_on_kvstore:
             raise ArgumentError(
                 "update() when parameters are updated on kvstore is not supported. Try setting "

@@ -2,5 +2,9 @@
 
 from __future__ import annotations
 
+from . import detection as det
+from . import image
+from .detection import *  # noqa: F403
 from .image import *  # noqa: F403
-from .image import __all__  # noqa: F401
+
+__all__ = [*image.__all__, *det.__all__]

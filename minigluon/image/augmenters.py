@@ -28,8 +28,8 @@ _TO_YIQ = np.array([[0.299, 0.587, 0.114], [0.596, -0.274, -0.321], [0.211, -0.5
 _FROM_YIQ = np.array([[1.0, 0.956, 0.621], [1.0, -0.272, -0.647], [1.0, -1.107, 1.705]])
 
 #: mean and deviation of the colours in ImageNet, and the axes of their deviation
-_MEAN = (123.68, 116.28, 103.53)
-_STD = (58.395, 57.12, 57.375)
+IMAGENET_MEAN = (123.68, 116.28, 103.53)
+IMAGENET_STD = (58.395, 57.12, 57.375)
 _EIGENVALUES = (55.46, 4.794, 1.148)
 _EIGENVECTORS = (
     (-0.5675, 0.7192, 0.4009),
@@ -342,7 +342,14 @@ def CreateAugmenter(
         augmenters.append((RandomCropAug if rand_crop else CenterCropAug)(size, inter_method))
     if rand_mirror:
         augmenters.append(HorizontalFlipAug(0.5))
-    augmenters.append(CastAug())
+    return augmenters + color_augmenters(
+        brightness, contrast, saturation, hue, pca_noise, rand_gray, mean, std
+    )
+
+
+def color_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray, mean, std):
+    """What `CreateAugmenter` does to colours, from bytes to normalised numbers."""
+    augmenters = [CastAug()]
     if brightness or contrast or saturation:
         augmenters.append(ColorJitterAug(brightness, contrast, saturation))
     if hue:
@@ -352,7 +359,7 @@ def CreateAugmenter(
         augmenters.append(LightingAug(pca_noise, values, vectors))
     if rand_gray > 0:
         augmenters.append(RandomGrayAug(rand_gray))
-    mean, std = _per_channel("mean", mean, _MEAN), _per_channel("std", std, _STD)
+    mean, std = _per_channel("mean", mean, IMAGENET_MEAN), _per_channel("std", std, IMAGENET_STD)
     if mean is not None or std is not None:
         augmenters.append(ColorNormalizeAug(mean, std))
     return augmenters

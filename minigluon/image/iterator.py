@@ -88,12 +88,14 @@ class ImageIter(DataIter):
         self.data_shape, self.label_width = tuple(data_shape), label_width
         self.dtype, self.last_batch_handle = as_dtype(dtype), last_batch_handle
         self.num_image = None if self.seq is None else len(self.seq)
-        self.auglist = CreateAugmenter(data_shape, **kwargs) if aug_list is None else aug_list
-        label_shape = (batch_size,) if label_width == 1 else (batch_size, label_width)
+        self.auglist = self._usual(data_shape, **kwargs) if aug_list is None else aug_list
+        label_shape = (batch_size,) if label_width in (1, None) else (batch_size, label_width)
         self.provide_data = [DataDesc(data_name, (batch_size, *self.data_shape), self.dtype)]
         self.provide_label = [DataDesc(label_name, label_shape, self.dtype)]
         self.cur, self._left, self._ended = 0, None, False
         self.reset()
+
+    _usual = staticmethod(CreateAugmenter)
 
     def reset(self):
         """Start again, in another order if pictures are shuffled."""
@@ -145,14 +147,13 @@ class ImageIter(DataIter):
         if missing:
             pad = missing
             self._fill(data, labels)
-        labels = np.stack(labels)
-        arrays = np.stack(data), labels[:, 0] if self.label_width == 1 else labels
+        arrays = np.stack(data), self._stacked(labels)
         data, label = (wrap(np.ascontiguousarray(x), cpu()) for x in arrays)
         return DataBatch([data], [label], pad)
 
     def _fill(self, data, labels):
         """Samples from the start until the batch is full, again and again if they are few."""
-        while len(data) < self.batch_size:
+        while len(data) < self.batch_size:  # ends, for data holds a sample: an epoch gives some
             self._rewind()
             while len(data) < self.batch_size and self._take(data, labels):
                 pass
@@ -163,18 +164,32 @@ class ImageIter(DataIter):
             label, picture = self.next_sample()
         except StopIteration:
             return False
-        data.append(self._picture(picture))
-        labels.append(self._label(label))
+        pair = self._sample(label, picture)
+        if pair is not None:
+            data.append(pair[0])
+            labels.append(pair[1])
         return True
 
-    def _picture(self, encoded):
+    def _sample(self, label, encoded):
+        """Arrays of picture and label, or None for a sample to leave out."""
+        found = self.augmentation_transform(self._decoded(encoded))
+        return self._picture(found), self._label(label)
+
+    def _decoded(self, encoded):
         found = self.imdecode(encoded)
         self.check_valid_image([found])
-        found = self.postprocess_data(self.augmentation_transform(found))
+        return found
+
+    def _stacked(self, labels):
+        stacked = np.stack(labels)
+        return stacked[:, 0] if self.label_width == 1 else stacked
+
+    def _picture(self, found):
+        found = self.postprocess_data(found)
         if found.shape != self.data_shape:
             raise ShapeError(
                 four_lines(
-                    "ImageIter: a picture has the wrong shape after the augmenters.",
+                    f"{type(self).__name__}: a picture has the wrong shape after the augmenters.",
                     f"{found.shape} (channels, height, width)", f"data_shape={self.data_shape}",
                     "end aug_list with a crop or ForceResizeAug of data_shape's width and height",
                 )
@@ -259,14 +274,14 @@ def _listed(path, label_width):
         fields = line.strip().split("\t")
         try:
             key, labels = int(fields[0]), np.array(fields[1:-1], np.float32)
-            if len(labels) != label_width:
+            if label_width is not None and len(labels) != label_width:
                 raise ValueError(f"{len(labels)} labels")
         except ValueError as error:
             raise ArgumentError(
                 four_lines(
                     f"{path}, line {number}: not a line of a list of pictures.",
                     f"{line[:60]!r} ({error})",
-                    f"number, {label_width} labels (label_width) and path, separated by tabs",
+                    f"number, {label_width or 'all'} labels (label_width), path, with tabs",
                     "make the list with tabs, or pass the label_width it has",
                 )
             ) from error

@@ -252,16 +252,22 @@ def _largest_along(line, values, numbers, i, kernel, stride, lowest):
                 numbers[i, x] = np.uint8(j) if candidate > value else number
 
 
-def _winners(winner: Any, pool: Pool, spatial: tuple[int, ...]) -> Any:
-    """The number, within its plane, of the element that won each window."""
+def _winners(winner: Any, pool: Pool, spatial: tuple[int, ...]) -> tuple[Any, Any]:
+    """The number, within its plane, of the element that won each window, and whether one did.
+
+    None wins a window that lies in the padding.
+    """
     offsets = np.unravel_index(winner, pool.kernel)
     index: Any = 0
+    inside: Any = True
     for axis, (offset, size) in enumerate(zip(offsets, spatial, strict=True)):
         shape = [-1 if k == axis else 1 for k in range(len(spatial))]
         begin = (np.arange(pool.places[axis]) * pool.stride[axis] - pool.pad[axis]).reshape(shape)
+        place = begin + offset
+        inside = inside & (place >= 0) & (place < size)
         # winners come from users where a workspace is theirs: stay inside whatever they say
-        index = index * size + np.clip(begin + offset, 0, size - 1)
-    return index
+        index = index * size + np.clip(place, 0, size - 1)
+    return index, inside
 
 
 def spread_largest(g: Any, winner: Any, pool: Pool, spatial: tuple[int, ...]) -> Any:
@@ -277,9 +283,10 @@ def spread_largest(g: Any, winner: Any, pool: Pool, spatial: tuple[int, ...]) ->
         )  # fmt: skip
         return result
     planes, total = prod(g.shape[:2]), prod(spatial)
-    index = _winners(winner, pool, spatial).reshape(planes, -1)
-    index += (np.arange(planes) * total)[:, None]
-    added = np.bincount(index.ravel(), weights=g.ravel(), minlength=planes * total)
+    index, inside = _winners(winner, pool, spatial)
+    index = index.reshape(planes, -1) + (np.arange(planes) * total)[:, None]
+    weights = np.where(inside, g, 0).ravel()
+    added = np.bincount(index.ravel(), weights=weights, minlength=planes * total)
     result[...] = added.reshape(result.shape)
     return result
 
@@ -305,9 +312,10 @@ def _spread_largest(g, winner, result, down, across, stride_y, stride_x, pad_y, 
 def pick_largest(data: Any, winner: Any, pool: Pool) -> Any:
     """The elements that won: the adjoint of `spread_largest`."""
     planes = prod(data.shape[:2])
-    index = _winners(winner, pool, data.shape[2:]).reshape(planes, -1)
+    index, inside = _winners(winner, pool, data.shape[2:])
     flat = data.reshape(planes, -1)
-    return np.take_along_axis(flat, index, axis=1).reshape(winner.shape)
+    picked = np.take_along_axis(flat, index.reshape(planes, -1), axis=1).reshape(winner.shape)
+    return np.where(inside, picked, data.dtype.type(0))
 
 
 # ---- average over a grid of given size

@@ -65,6 +65,7 @@ class KVStore(KVStoreBase):
 
     def init(self, key, value):
         """Give new keys their first value; each key once."""
+        fresh = {}
         for k, values in self._pairs(key, value):
             if k in self._values:
                 raise MXNetError(
@@ -73,11 +74,13 @@ class KVStore(KVStoreBase):
                     "  expected  a key that is new to the store\n"
                     "  fix       push to change a value; call init or broadcast once a key"
                 )
-            self._values[k] = values[0].copy()
+            fresh[k] = values[0].copy()
+        self._values.update(fresh)
 
     def push(self, key, value, priority=0):
         """Add up each key's values; the sum replaces what is stored, or updates it."""
-        for k, values in self._pairs(key, value):
+        pairs = list(self._pairs(key, value))
+        for k, values in pairs:  # all or nothing
             stored = self._stored(k)
             for array in values:
                 if array.shape != stored.shape:
@@ -87,6 +90,8 @@ class KVStore(KVStoreBase):
                         f"  expected  {stored.shape}, as the stored value has\n"
                         "  fix       push arrays of the shape given to init"
                     )
+        for k, values in pairs:
+            stored = self._stored(k)
             if self._compression is not None:
                 values = self._compression(k, values)
             total = _sum(values, stored.context)
@@ -99,11 +104,16 @@ class KVStore(KVStoreBase):
         """Copy values out; with ``ignore_sparse`` sparse outs are left as they are."""
         if out is None:
             raise ArgumentError("pull needs out, the arrays to copy into.")
-        for k, outs in self._pairs(key, out):
-            stored = self._stored(k)
-            for array in outs:
-                if not (ignore_sparse and array.stype != "default"):
-                    _write(stored, array)
+        copies = [
+            (self._stored(k), array)
+            for k, outs in self._pairs(key, out)
+            for array in outs
+            if not (ignore_sparse and array.stype != "default")
+        ]
+        for stored, array in copies:  # all or nothing
+            _check_fits(stored, array)
+        for stored, array in copies:
+            _write(stored, array)
 
     def pushpull(self, key, value, out=None, priority=0):
         """``push``, then ``pull`` into ``out`` or into the values themselves."""
@@ -263,14 +273,17 @@ def _sum(values, context):
     return nd.add_n(*[v if v.stype == "default" else v.tostype("default") for v in values])
 
 
-def _write(source, target):
-    """Copy values over, into whatever storage and dtype the target has."""
+def _check_fits(source, target):
     if source.shape != target.shape:
         raise ShapeError(
             f"pull: out has the wrong shape.\n  received  {_describe(target)}\n"
             f"  expected  {source.shape}, as the stored value has\n"
             "  fix       make out of the shape given to init"
         )
+
+
+def _write(source, target):
+    """Copy values over, into whatever storage and dtype the target has."""
     if source.stype != target.stype:
         if "default" not in (source.stype, target.stype):
             source = source.tostype("default")

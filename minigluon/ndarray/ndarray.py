@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from math import prod
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -310,6 +311,7 @@ class NDArray:
                 raise errors.no_shape()
             given = kwargs["shape"]
             shape = tuple(given) if isinstance(given, tuple | list) else (given,)
+        shape = tuple(map(index, shape))
         target = resolve_reshape(self.shape, shape, kwargs.get("reverse", False))
         if self._is_recorded():
             return _run("Reshape", self, shape=target)

@@ -290,15 +290,21 @@ class Executor:
 
         Raises ``ValueError`` for an unknown name unless ``allow_extra_params``.
         """
+        copies = []
         for given, held, kind in (
             (arg_params, self.arg_dict, "arguments"),
             (aux_params or {}, self.aux_dict, "auxiliary states"),
         ):
             for name, array in given.items():
                 if name in held:
-                    held[name][:] = array.astype(held[name].dtype)
+                    copies.append((held[name], array.astype(held[name].dtype)))
                 elif not allow_extra_params:
                     raise ValueError(f'Find name "{name}" that is not in the {kind}')
+        for target, array in copies:  # what cannot be written shows on a copy first
+            if target.shape != array.shape:
+                target.copy()[:] = array
+        for target, array in copies:
+            target[:] = array
 
     def reshape(
         self, partial_shaping: bool = False, allow_up_sizing: bool = False, **kwargs: Any

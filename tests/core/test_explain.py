@@ -3,7 +3,13 @@ import pytest
 
 import minigluon as mx
 from minigluon import nd, sym
-from minigluon.base import DTypeError, IndexOutOfRange, MXNetError, ShapeError
+from minigluon.base import (
+    DTypeError,
+    IndexOutOfRange,
+    MXNetError,
+    ShapeError,
+    StorageFallbackWarning,
+)
 
 
 def told(function):
@@ -55,6 +61,20 @@ def test_errors_have_four_lines_and_the_class_scripts_catch(call, kinds):
         assert isinstance(caught.value, kind)
     words = [line.split()[0] for line in str(caught.value).splitlines()[-3:]]
     assert words == ["received", "expected", "fix"]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        nd.exp,
+        lambda x: sym.exp(sym.var("x")).bind(mx.cpu(), {"x": x}).forward(),
+    ],
+    ids=["eager", "bound"],
+)
+def test_a_warning_that_is_made_an_error_comes_as_it_is(run, monkeypatch):
+    monkeypatch.setattr("minigluon.core.call._warned", set())
+    with pytest.raises(StorageFallbackWarning, match="operator = exp"):
+        run(nd.ones((2, 2)).tostype("csr"))
 
 
 def test_a_failure_of_an_operator_keeps_its_cause():

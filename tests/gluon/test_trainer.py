@@ -451,3 +451,13 @@ def test_golden_states_load(golden_folder):
     backward(*(params[i] for i in states))
     trainer.step(1)
     assert trainer.optimizer.num_update == 4
+
+
+@pytest.mark.parametrize("store", ["device", None])
+@pytest.mark.parametrize("use", ["step", "update"])
+def test_a_step_before_the_first_batch_says_that_parameters_wait_for_it(use, store):
+    net = gluon.nn.Dense(2)  # the bias is there already, the weight is not
+    net.initialize()
+    trainer = Trainer(net.collect_params(), "sgd", kvstore=store)
+    with pytest.raises(gluon.parameter.DeferredInitializationError, match="weight"):
+        getattr(trainer, use)(1)

@@ -322,3 +322,17 @@ def test_a_store_can_run_an_optimizer(store):
 def test_one_process_waits_for_nobody(store):
     assert store.barrier() is store._barrier() is None
     assert store.get_num_dead_node() == 0
+
+
+def test_of_several_keys_none_is_touched_when_one_does_not_fit(store):
+    store.init([1, 2], [ones(), ones()])
+    with pytest.raises(mx.MXNetError, match="duplicate init"):
+        store.init([3, 2], [ones(), ones()])
+    store.init(3, ones())
+    with pytest.raises(ValueError, match="key 2 has the wrong shape"):
+        store.push([1, 2], [ones(5), ones(5, (3,))])
+    assert pulled(store, 1) == [1, 1]
+    outs = [nd.zeros((2,)), nd.zeros((3,))]
+    with pytest.raises(ValueError, match="out has the wrong shape"):
+        store.pull([1, 2], out=outs)
+    assert outs[0].asnumpy().tolist() == [0, 0]

@@ -62,6 +62,12 @@ def test_reshape_without_a_shape_and_with_unknown_keywords_is_refused():
         nd.ones((2,)).reshape((2,), foo=1)
 
 
+@pytest.mark.parametrize("shape", [(1.5, 2), (1.0, 2), ("1", 2)])
+def test_a_shape_is_of_whole_numbers(shape):
+    with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+        nd.ones((2,)).reshape(shape)
+
+
 def test_gradients_flow_through_reshape():
     array = nd.ones((2, 3))
     array.attach_grad()

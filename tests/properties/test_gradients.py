@@ -21,6 +21,7 @@ from cases import (
 from laws import TABLE, for_every_operator
 from minigluon import MXNetError, autograd, nd
 from minigluon.core.graph import topological
+from minigluon.core.op import registry
 from minigluon.test_utils import environment
 from operators import CASES
 
@@ -80,6 +81,22 @@ def test_gradients_have_the_dtype_and_storage_of_what_they_belong_to(case, data)
         assert (got.dtype, got.stype, got.shape) == (inputs[k].dtype, "default", inputs[k].shape)
 
 
+def bound_gradients(case, arrays, heads, grad_req, before):
+    """The gradients an executor gives into buffers that held the number ``before``."""
+    inputs = as_arrays(arrays)
+    symbol = symbol_of(case, "float64")
+    names = [f"x{k}" for k in case.wanted()]
+    buffers = {
+        n: nd.full(x.shape, before, dtype="float64")
+        for n, x in zip(names, [inputs[k] for k in case.wanted()], strict=True)
+    }
+    executor = bind(case, symbol, inputs, dict.fromkeys(buffers, grad_req), buffers)
+    mx.random.seed(7)
+    executor.forward(is_train=True)
+    executor.backward([nd.array(h, dtype=h.dtype) for h in heads])
+    return [buffers[n] for n in names]
+
+
 @for_every_operator()
 def test_recorded_symbolic_and_planned_gradients_agree(case, data):
     if not case.wanted():
@@ -87,19 +104,22 @@ def test_recorded_symbolic_and_planned_gradients_agree(case, data):
     arrays, heads = random_heads(case, data)
     eager = gradients(case, "float64", as_arrays(arrays), heads)
     planned = gradients(case, "float64", as_arrays(arrays), heads, run_plan)
-    inputs = as_arrays(arrays)
-    buffers = {f"x{k}": nd.zeros_like(inputs[k]) for k in case.wanted()}
-    symbol = symbol_of(case, "float64")
-    if set(buffers) <= set(symbol.list_arguments()):
-        executor = bind(case, symbol, inputs, dict.fromkeys(buffers, "write"), buffers)
-        mx.random.seed(7)
-        executor.forward(is_train=True)
-        executor.backward([nd.array(h, dtype=h.dtype) for h in heads])
-    bound = [buffers[f"x{k}"] for k in case.wanted()]
+    bound = bound_gradients(case, arrays, heads, "write", 0)
     for got, other, wanted in zip(planned, bound, eager, strict=True):
         assert_close(got, wanted, "planned")
         assert_close(other, wanted, "bound")
         assert_same(got, wanted, "planned")
+
+
+@for_every_operator()
+def test_bound_gradients_are_added_to_what_is_there(case, data):
+    if not case.wanted():
+        return
+    arrays, heads = random_heads(case, data)
+    written = bound_gradients(case, arrays, heads, "write", 10)
+    added = bound_gradients(case, arrays, heads, "add", 10)
+    for got, wanted in zip(added, written, strict=True):
+        assert_close(got, wanted.asnumpy() + 10, factor=10)
 
 
 @for_every_operator()
@@ -122,6 +142,21 @@ def test_gradients_that_are_added_are_added(case, data):
         )
     for k, wanted in zip(case.wanted(), once, strict=True):
         assert_close(inputs[k].grad, 2 * wanted.asnumpy())
+
+
+@for_every_operator([n for n in TABLE if len(registry[n].inputs) > 1 or registry[n].variadic])
+def test_a_gradient_asked_for_alone_is_the_same(case, data):
+    wanted = case.wanted()
+    if not wanted:
+        return
+    arrays, heads = random_heads(case, data)
+    place = data.draw(st.integers(0, len(wanted) - 1), label="alone")
+    together = gradients(case, "float64", as_arrays(arrays), heads)[place]
+    for k, given in enumerate(case.inputs):
+        given.smooth = k == wanted[place]
+    for how in (run, run_plan):
+        (alone,) = gradients(case, "float64", as_arrays(arrays), heads, how)
+        assert_close(alone, together, factor=case.entry.factor)
 
 
 def has_second_order(case):

@@ -89,8 +89,8 @@ DIFFERENCES = {
     "Deconvolution": (refused, "MXNet's CPU build wants channels first"),
     "Pooling": (
         attribute("pooling_convention", "same", "full"),
-        "MXNet knows same for max pooling of one axis only, and windows of nothing but padding have "
-        "the lowest number",
+        "MXNet knows same for max pooling of one axis only, and gives the lowest number where "
+        "there is only padding",
     ),
     "LRN": (always, "MXNet's gradient is for float32 only and reads what was not written"),
     "Pooling_v1": (always, "MXNet gives every one of several largest elements the gradient"),

@@ -284,6 +284,14 @@ def test_parameters_of_unknown_names_are_refused_unless_allowed(arguments, kind)
     executor.copy_params_from(*arguments, allow_extra_params=True)
 
 
+@pytest.mark.parametrize("wrong", [{"z": nd.ones((3,))}, {"q": nd.ones((2,))}])
+def test_of_several_parameters_none_is_copied_when_one_does_not_fit(wrong):
+    executor = (sym.var("x") * sym.var("z")).simple_bind(CPU, x=(2,), z=(2,))
+    with pytest.raises(ValueError):
+        executor.copy_params_from({"x": nd.ones((2,)), **wrong})
+    assert executor.arg_dict["x"].asnumpy().tolist() == [0, 0]
+
+
 # ---- reshape
 
 

@@ -8,6 +8,8 @@ from ... import initializer
 from ...base import ArgumentError
 from ..block import HybridBlock
 
+_LARGEST = 3.4e38  # of float32
+
 
 class Activation(HybridBlock):
     """A function by name: ``relu``, ``sigmoid``, ``softrelu``, ``softsign`` or ``tanh``.
@@ -116,7 +118,7 @@ class Swish(HybridBlock):
 
     def __init__(self, beta: float = 1.0, **kwargs: Any):
         super().__init__(**kwargs)
-        self._beta = beta
+        self._beta = min(max(beta, -_LARGEST), _LARGEST)  # inf * 0 would be NaN
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Apply the function to every element."""

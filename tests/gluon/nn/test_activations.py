@@ -94,6 +94,9 @@ def test_learned_slope_is_a_parameter():
     assert layer.alpha.shape == (3,)
 
 
-@pytest.mark.parametrize("beta", [1, -1e30])
-def test_swish_is_zero_at_zero(beta):
-    assert nn.Swish(beta)(nd.array([0.0])).asscalar() == 0
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "beta, wanted", [(-1e30, [0, 0, -1]), (-1e307, [0, 0, -1]), (1e307, [0, 1, 0])]
+)
+def test_swish_of_a_huge_beta_is_its_limit_and_zero_at_zero(beta, wanted, dtype):
+    assert nn.Swish(beta)(nd.array([0, 1, -1], dtype=dtype)).asnumpy().tolist() == wanted

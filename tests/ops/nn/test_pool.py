@@ -135,3 +135,14 @@ def test_grid_averages_are_those_of_the_overlapping_parts():
         [x[:, :, a:b].reshape(2, 3, b - a, 2, 2).mean((2, 4)) for a, b in parts], axis=2
     )
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_a_window_of_padding_alone_passes_nothing_back():
+    x = nd.array([[[1.0, 2.0, 3.0]]], dtype="float64")
+    x.attach_grad()
+    with autograd.record():
+        out = nd.Pooling(
+            x, kernel=(2,), stride=(2,), pad=(1,), pooling_convention="full", pool_type="max"
+        )
+    out.backward(nd.array([[[1, 10, 100]]], dtype="float64"))
+    assert x.grad.asnumpy().tolist() == [[[1, 0, 10]]]
