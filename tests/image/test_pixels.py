@@ -229,3 +229,16 @@ def test_without_pillow_decoding_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL", None)
     with pytest.raises(ImportError, match=r"pip install minigluon\[image\]"):
         image.imdecode(b"abc")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda p: nd.image.resize(p, size=(2, 2), interp=10), "interp=10"),
+        (lambda p: nd.image.resize(p, size=(0, 2)), r"size=\(0, 2\)"),
+        (lambda p: nd.image.crop(p, x=-1, y=0, width=2, height=2), "x=-1"),
+    ],
+)
+def test_operators_refuse_what_opencv_would_only_at_exit(picture, change, says):
+    with pytest.raises(MXNetError, match=says):
+        change(picture)

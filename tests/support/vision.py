@@ -39,7 +39,7 @@ def _nms(pick):
         "valid_thresh": pick.choice([0.0, 0.3]),
         "topk": pick.choice([-1, 2]),
         "id_index": pick.choice([-1, 0]),
-        "force_suppress": pick.boolean(),
+        "force_suppress": pick.smooth or pick.boolean(),  # else a class is a kink
         "in_format": form,
         "out_format": form,
     }
