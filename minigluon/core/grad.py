@@ -283,10 +283,11 @@ def pull(call: Call, node: Node, incoming: list[Any], wanted: tuple[bool, ...]) 
             _zeros_for(gradient, k, values) if g is None else g for k, g in enumerate(incoming)
         ]
         arguments = (*filled, *values)
-    key = (wanted, *[type(a) for a in arguments])
+    types = tuple([type(a) for a in arguments])
+    key = (wanted, types)
     run = call.pullbacks.get(key)
     if run is None:
-        run = call.pullbacks[key] = trace(call, len(node.inputs)).pullback(wanted, key[1:])
+        run = call.pullbacks[key] = trace(call, len(node.inputs)).pullback(wanted, types)
     return state.quietly(run, *arguments)
 
 

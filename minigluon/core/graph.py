@@ -93,6 +93,12 @@ def by_age(heads: Iterable[Entry]) -> list[Node]:
 _number = attrgetter("number")
 
 
+def is_unsized(node: Node) -> bool:
+    """Whether a node makes an array from nothing, in a shape with lengths still to be found."""
+    call = node.call
+    return call is not None and not node.inputs and 0 in (call.attrs.get("shape") or ())
+
+
 def substitute(heads: Iterable[Entry | None], replace: dict[Entry, Entry]) -> list[Entry | None]:
     """The heads with some entries replaced: nodes below them are copied where they change."""
     copies: dict[Entry, Entry] = dict(replace)

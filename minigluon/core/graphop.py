@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 from . import infer
 from .call import Call
 from .grad import released, symbolic, zeros_like
-from .graph import Entry, Node, substitute, topological, variable
+from .graph import Entry, Node, is_unsized, substitute, topological, variable
 from .invoke import wrap
 from .op import Op
 from .plan import fuse
@@ -38,6 +39,7 @@ class GraphOp(Op):
         super().__init__(lambda *arrays: self.run(*arrays), name=name)
         self.arguments, self.heads = list(arguments), list(outputs)
         self.outputs = len(self.heads)
+        self.unsized = any(map(is_unsized, topological(self.heads)))  # no plan fits all shapes
         self.plans: dict[Any, Plan] = {}
         self.the_call = Call(self, {})
         self.gradient_ops: dict[tuple[bool, ...], GraphOp] = {}
@@ -54,7 +56,11 @@ class GraphOp(Op):
         exact = (*key, *[d.shape for d in data], *[d.dtype for d in data])
         found = self.plans.get(exact)
         if found is None:
-            if fuse.wanted() and len(self.plans) < SIGNATURES:
+            if self.unsized and not fuse.wanted():
+                self.check(data)
+                found = Plan(self.arguments, self.heads, types, wanted, data, sys.maxsize)
+                self.plans[exact] = found
+            elif self.unsized or (fuse.wanted() and len(self.plans) < SIGNATURES):
                 self.check(data)
                 found = Plan(self.arguments, self.heads, types, wanted, data)
                 self.plans[exact] = found

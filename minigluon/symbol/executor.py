@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
@@ -13,7 +14,7 @@ from ..base import MXNetError, ShapeError
 from ..context import usable
 from ..core import infer
 from ..core.grad import ZERO, add, zeros_like
-from ..core.graph import Entry, Node, instantiate
+from ..core.graph import Entry, Node, instantiate, is_unsized, topological
 from ..core.invoke import wrap
 from ..core.plan import fuse
 from ..core.plan.plan import Plan
@@ -165,11 +166,14 @@ class Executor:
         if not self._checked:
             self._check_shapes()
         arguments = [(n, 0) for n in self._nodes]
+        entries = self._symbol._entries
         wanted = self._wanted if is_train else None
         least = None if data is None else fuse.wanted_bound(data)
+        if least is None and any(map(is_unsized, topological(entries))):
+            data, least = [x._data for x in self._inputs], sys.maxsize
         if least is None:
-            return Plan(arguments, self._symbol._entries, types, wanted)
-        return Plan(arguments, self._symbol._entries, types, wanted, data, least)
+            return Plan(arguments, entries, types, wanted)
+        return Plan(arguments, entries, types, wanted, data, least)
 
     def _check_shapes(self) -> None:
         shapes = {n: x._data.shape for n, x in zip(self._nodes, self._inputs, strict=True)}

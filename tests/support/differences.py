@@ -49,6 +49,12 @@ def deep(asked, wanted):
     return len(asked["inputs"][0][1]) > 2
 
 
+def dilated_double(asked, wanted):
+    """Where windows have gaps in double precision, or MXNet does not compute at all."""
+    double = asked["inputs"][0][0] == "float64" and max(asked["attrs"]["dilate"]) > 1
+    return double or refused(asked, wanted)
+
+
 #: operator -> (which questions, why the answers differ)
 DIFFERENCES = {
     "Embedding": (refused, "MXNet refuses sparse_grad=True into a dense gradient; it is added up"),
@@ -86,7 +92,10 @@ DIFFERENCES = {
     "min": (ties, "MXNet gives every one of several smallest elements the whole gradient"),
     "BatchNorm_v1": (refused, "MXNet's function takes no states, as it was before version 1"),
     "Convolution": (refused, "MXNet's CPU build wants channels first"),
-    "Deconvolution": (refused, "MXNet's CPU build wants channels first"),
+    "Deconvolution": (
+        dilated_double,
+        "MXNet's CPU build wants channels first, and in float64 dilates otherwise than in float32",
+    ),
     "Pooling": (
         attribute("pooling_convention", "same", "full"),
         "MXNet knows same for max pooling of one axis only, and gives the lowest number where "

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import Entry, Node, topological, variable
+from ..graph import Entry, Node, is_unsized, substitute, topological, variable
 from ..infer import known as shape_known
+from ..infer import solve
 from .emit import Emitted, between, emit, storages
 from .fuse import Facts, facts, reasons, recomputed, values_read
 from .simplify import simplify
@@ -48,6 +49,8 @@ class Plan:
         self.known: Facts | None = None
         self.phantoms: dict[Entry, Any] = {}
         self.pull: Callable[..., Any] | None = None  # the backward builtin, once it is compiled
+        if like is not None and any(map(is_unsized, topological(self.outputs))):
+            self._size(like)
         if self.wanted is not None:
             self._differentiate()
         if like is not None:
@@ -57,6 +60,17 @@ class Plan:
             "forward", self.arguments, results, self.types, fresh=len(self.outputs),
             known=self.known,
         )  # fmt: skip
+
+    def _size(self, like: Sequence[Any]) -> None:
+        """Give constants made with unknown lengths (zeros for a batch of any size) their shapes."""
+        nodes = [e[0] for e in self.arguments]
+        found = solve(self.outputs, {n: x.shape for n, x in zip(nodes, like, strict=True)}, "shape")
+        sized: dict[Entry, Entry] = {}
+        for node in filter(is_unsized, topological(self.outputs)):
+            if node.call is not None and shape_known(found[node, 0]):
+                call = node.call.op.call(**{**node.call.attrs, "shape": found[node, 0]})
+                sized[node, 0] = (Node(call, (), node.name, node.attrs), 0)
+        self.outputs = [h for h in substitute(self.outputs, sized) if h is not None]
 
     def _differentiate(self) -> None:
         """The gradient graph, and which forward values it reads."""

@@ -404,6 +404,15 @@ def _rnn_param_concat(*data, num_args: int = 0, dim: int = 1):
 @_rnn_param_concat.shape
 def _(s, *, num_args, dim):
     Concat.shape_rule(s, dim=dim)
+    # both directions of the first layer wait for the input size, and are of one length
+    vectors = all(not isinstance(x, UnknownShape) and len(x) == 1 for x in (*s.ins, s.out))
+    if not vectors or s.out[0] is UNKNOWN:
+        return
+    missing = [k for k, (length,) in enumerate(s.ins) if length is UNKNOWN]
+    if missing:
+        rest = s.out[0] - sum(length for (length,) in s.ins if length is not UNKNOWN)
+        for k in missing:
+            s.state(("in", k), (rest // len(missing),))
 
 
 @_rnn_param_concat.grad

@@ -5,6 +5,7 @@ import pytest
 
 from minigluon import nd, sym
 from minigluon.gluon import HybridBlock
+from minigluon.gluon.nn import HybridSequential
 from minigluon.gluon.rnn import GRU, LSTM, RNN, RNNCell, rnn_cell, rnn_layer
 from recurrent_steps import fill, gru_step, lstm_step, rnn_step, run, weights_of
 
@@ -127,6 +128,17 @@ def test_a_hybridized_net_takes_batches_of_any_size(layout, unfused):
     found = net(one).asnumpy()
     wanted = expected[:, :1] if layout == "TNC" else expected[:1]
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_a_hybridized_net_learns_the_input_size_of_its_layers(bidirectional):
+    net = HybridSequential()
+    net.add(LSTM(3, 2, bidirectional=bidirectional), GRU(2))
+    net.initialize()
+    net.hybridize()
+    assert net(nd.array(X)).shape == (4, 2, 2)
+    assert net[0].l0_i2h_weight.shape == (12, 5)
+    assert net[1].l0_i2h_weight.shape == (6, 6 if bidirectional else 3)
 
 
 def test_a_layer_can_be_cast():
