@@ -6,12 +6,18 @@ import sys
 import pytest
 
 from minigluon import sym, viz
+from minigluon.name import NameManager
 
 HEAD = "Layer (type)                                        Output Shape            Param #     "
 
 
 @pytest.fixture
 def network():
+    with NameManager():  # names count from 0, whatever ran before
+        return _network()
+
+
+def _network():
     data = sym.Variable("data")
     vectors = sym.Embedding(data, input_dim=30, output_dim=8, name="emb")
     picture = sym.Reshape(vectors, shape=(-1, 1, 4, 8), name="rs")
