@@ -45,7 +45,10 @@ def invoke(call: Call, inputs: Any, out: Any = None) -> Any:
         kernel = call.memo.get(types) or call.kernel(types)
         if out is not None:
             return run_into(call, kernel, inputs, types, data, out)
-        result = state.quietly(kernel, *data)
+        if count == 2:  # spelled out: 0.08 us less than *data
+            result = state.quietly(kernel, data[0], data[1])
+        else:
+            result = state.quietly(kernel, *data)
         shares = call.copies_view and type(result) is ndarray
         if shares and (result.base is not None or result is data[0]):
             result = result.copy()

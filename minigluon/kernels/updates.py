@@ -91,7 +91,7 @@ def _dense(
 ) -> np.ndarray:
     """Run a rule on ``(weight, grad, *states, out)``."""
     weight, out = arrays[0], arrays[-1]
-    if weight.dtype == np.float16:
+    if weight.dtype.char == "e":  # float16; comparing dtypes takes 0.2 us longer
         wide = tuple(a.astype(np.float32) for a in arrays)
         _dense(compiled, small, wide, attributes)
         for array, result in zip(arrays[2:], wide[2:], strict=True):
@@ -107,9 +107,9 @@ def _dense(
 
 
 @lru_cache(maxsize=256)
-def _typed(kind: type, attributes: tuple[float, ...]) -> list[np.generic]:
-    """Attributes in the dtype of the weight; from one step to the next few of them change."""
-    return [kind(a) for a in attributes]
+def _typed(kind: type, attributes: tuple[float, ...]) -> list[np.ndarray]:
+    """Attributes in the dtype of the weight, as 0-d arrays, which ufuncs take without converting."""
+    return [np.array(a, kind) for a in attributes]
 
 
 def _all_contiguous(arrays):
