@@ -47,6 +47,8 @@ def invoke(call: Call, inputs: Any, out: Any = None) -> Any:
             return run_into(call, kernel, inputs, types, data, out)
         if count == 2:  # spelled out: 0.08 us less than *data
             result = state.quietly(kernel, data[0], data[1])
+        elif count == 1:
+            result = state.quietly(kernel, data[0])
         else:
             result = state.quietly(kernel, *data)
         shares = call.copies_view and type(result) is ndarray

@@ -174,6 +174,9 @@ def _lazy(
         g = np.ascontiguousarray(g).reshape(ids.size, -1)
         moved = [x for pair in zip(flat, places, strict=True) for x in pair]
         compiled(g, *moved, *[float(a) for a in attributes])
+    elif ids.size == 1:  # a single row is updated where it lies: 2 us less than out and back
+        rows = [a[k : k + 1] for a, k in zip(arrays, [int(at[0]) for at in places], strict=True)]
+        _dense(None, small, (rows[0], g, *rows[1:], rows[0]), attributes)
     else:
         rows = [distinct.gather(a, at) for a, at in zip(arrays, places, strict=True)]
         _dense(None, small, (rows[0], g, *rows[1:], rows[0]), attributes)
