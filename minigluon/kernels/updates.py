@@ -108,7 +108,7 @@ def _dense(
 
 @lru_cache(maxsize=256)
 def _typed(kind: type, attributes: tuple[float, ...]) -> list[np.ndarray]:
-    """Attributes in the dtype of the weight, as 0-d arrays, which ufuncs take without converting."""
+    """Attributes in the dtype of the weight, as 0-d arrays: ufuncs need not convert them."""
     return [np.array(a, kind) for a in attributes]
 
 
