@@ -15,6 +15,7 @@ CORNER = "corner"
 
 
 def check_last(name, what, shape, wanted):
+    """Raise ``ShapeError`` unless the last axis of ``what`` is ``wanted`` long."""
     if shape[-1:] != (wanted,):
         raise ShapeError(
             f"{name}: last dimension of {what} must be {wanted}.\n"

@@ -180,6 +180,7 @@ def resize(data, *, size: Shape = (), keep_ratio: bool = False, interp: int = 1)
 
 
 def checked_interp(interp, name="_image_resize"):
+    """The number of the interpolation; raises ``AttributeValueError`` unless it is 0 to 4."""
     if 0 <= interp <= 4:
         return interp
     raise AttributeValueError(

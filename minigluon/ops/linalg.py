@@ -21,6 +21,7 @@ def check(name, *arrays, square=False):
 
 
 def check_shape(name, shape, square=False):
+    """Raise ``ShapeError`` unless these are matrices, ``square`` ones if so asked."""
     if len(shape) < 2 or (square and shape[-2] != shape[-1] and UNKNOWN not in shape[-2:]):
         raise ShapeError(
             f"{name}: this is no {'square ' if square else ''}matrix.\n  received  {shape}\n"

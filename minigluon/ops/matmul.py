@@ -219,6 +219,7 @@ def _dot_rhs_grad(g, lhs, rhs, *, transpose_a: bool = False, transpose_b: bool =
 
 
 def shaped(product, shape, out):
+    """``product`` in a shape, in ``out`` if that is given."""
     product = np.ascontiguousarray(product).reshape(shape)
     if out is None:
         return product

@@ -12,6 +12,7 @@ from ._shared import at_least
 
 
 def check_regions(name, data, rois, numbers=5):
+    """Raise unless data is a batch of images and every region names one of them."""
     if data.ndim != 4 or rois.ndim != 2 or rois.shape[1] != numbers:
         raise ShapeError(
             f"{name}: data or rois has the wrong shape.\n"
