@@ -6,10 +6,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from . import infer
 from .call import Call
 from .grad import released, symbolic, zeros_like
-from .graph import Entry, Node, is_unsized, substitute, topological, variable
+from .graph import Entry, Node, is_unsized, numbers, substitute, topological, variable
 from .invoke import wrap
 from .op import Op
 from .plan import fuse
@@ -18,59 +20,89 @@ from .plan.plan import Plan
 from .state import state
 from .watch import locate
 
-#: for how many sets of shapes, dtypes and modes a graph is compiled
-SIGNATURES = 64
+#: for how many sets of shapes, dtypes and modes a graph is compiled, and how many are remembered
+SIGNATURES, REMEMBERED = 64, 4096
+
+new = object.__new__
 
 
-def _refuse(*data: Any) -> None:
-    """What is tried where nothing is compiled."""
+class PlannedCall(Call):
+    """The Call of a graph with the plan chosen for some shapes, dtypes, mode and wanted gradients.
 
+    ``fast(*arrays)`` is the forward function, or None for arrays the plan was not made for.
+    ``pull`` is what the tape calls for a dense gradient of a single output, once it is known.
+    """
 
-NOTHING = (None, _refuse)
+    __slots__ = ("fast", "plan", "pull")
+
+    def __init__(self, op: GraphOp, plan: Plan, data: Sequence[Any]):
+        super().__init__(op, {})
+        self.plan = plan
+        self.fast: Any = plan.forward.fast or plan.forward.only_for(data)
+        self.pull: Any = None
 
 
 class GraphOp(Op):
     """An operator whose body is a graph of others.
 
     ``arguments`` are the graph's variables in the order arrays are passed, ``outputs`` its heads.
+    With ``compiles=False`` its plans call kernels only, so that results are those of eager code to
+    the bit; with ``inlined=True`` `autograd.get_symbol` shows the operators it is made of.
     """
 
-    def __init__(self, name: str, arguments: list[Entry], outputs: list[Entry]):
+    def __init__(
+        self, name: str, arguments: list[Entry], outputs: list[Entry], *, compiles: bool = True,
+        inlined: bool = False,
+    ):  # fmt: skip
         super().__init__(lambda *arrays: self.run(*arrays), name=name)
         self.arguments, self.heads = list(arguments), list(outputs)
         self.outputs = len(self.heads)
+        self.compiles, self.inlined = compiles, inlined
         self.unsized = any(map(is_unsized, topological(self.heads)))  # no plan fits all shapes
-        self.plans: dict[Any, Plan] = {}
+        self.plans: dict[Any, Plan] = {}  # those for all shapes, by mode, gradients and storages
+        self.planned: dict[Any, PlannedCall] = {}  # by shapes and dtypes as well
         self.the_call = Call(self, {})
         self.gradient_ops: dict[tuple[bool, ...], GraphOp] = {}
-        self.recent: dict[Any, Any] = {}  # by mode, the compiled plan used last and its function
+        self.recent: dict[Any, PlannedCall] = {}  # by mode and gradients, the one used last
 
     def plan(self, training: bool, wanted: tuple[bool, ...] | None, data: Sequence[Any]) -> Plan:
-        """The plan for such arguments in this mode, with these gradients.
+        """The plan for such arguments in this mode, with these gradients."""
+        return self.plan_call(training, wanted, data).plan
 
-        Compiled plans are for one set of shapes and dtypes; when an operator has seen `SIGNATURES`
-        of them, it runs others with a plan that is for all.
+    def plan_call(
+        self, training: bool, wanted: tuple[bool, ...] | None, data: Sequence[Any]
+    ) -> PlannedCall:
+        """The same with what the tape has to know about it.
+
+        Shapes and dtypes are checked when they come for the first time. Plans are compiled for one
+        set of them; when an operator has seen `SIGNATURES`, it runs others with a plan for all.
         """
         types = tuple([type(d) for d in data])
-        key: Any = (training, wanted, types)
-        exact = (*key, *[d.shape for d in data], *[d.dtype for d in data])
-        found = self.plans.get(exact)
-        if found is None:
-            if self.unsized and not fuse.wanted():
-                self.check(data)
-                found = Plan(self.arguments, self.heads, types, wanted, data, sys.maxsize)
-                self.plans[exact] = found
-            elif self.unsized or (fuse.wanted() and len(self.plans) < SIGNATURES):
-                self.check(data)
-                found = Plan(self.arguments, self.heads, types, wanted, data)
-                self.plans[exact] = found
-            else:
-                found = self.plans.get(key)
+        exact = (training, wanted, types, *[d.shape for d in data], *[d.dtype for d in data])
+        found = self.planned.get(exact)
         if found is None:
             self.check(data)
+            plan = self._make_plan(training, wanted, types, data)
+            if len(self.planned) >= REMEMBERED:
+                self.planned.clear()
+            found = self.planned[exact] = PlannedCall(self, plan, data)
+        self.recent[training, wanted] = found
+        return found
+
+    def _make_plan(
+        self, training: bool, wanted: tuple[bool, ...] | None, types: tuple[type, ...],
+        data: Sequence[Any],
+    ) -> Plan:  # fmt: skip
+        compiles = self.compiles and fuse.wanted()
+        if self.unsized:
+            least = 0 if compiles else sys.maxsize
+            return Plan(self.arguments, self.heads, types, wanted, data, least)
+        if compiles and len(self.planned) < SIGNATURES:
+            return Plan(self.arguments, self.heads, types, wanted, data)
+        key = (training, wanted, types)
+        found = self.plans.get(key)
+        if found is None:
             found = self.plans[key] = Plan(self.arguments, self.heads, types, wanted)
-        if found.forward.fast is not None:
-            self.recent[training, wanted] = found, found.forward.fast
         return found
 
     def run(self, *data: Any) -> Any:
@@ -81,38 +113,33 @@ class GraphOp(Op):
     def __call__(self, inputs: Any) -> Any:
         """Run on arrays; record one node when recording. A list when there are several outputs."""
         data = [x._data for x in inputs]
+        entries: Any = ()
         wanted = None
         if state.recording:
-            wanted = tuple([x._entry is not None for x in inputs])
-            if not any(wanted):
-                wanted = None
-        plan, fast = self.recent.get((state.training, wanted), NOTHING)
-        # such a plan looks for itself whether it is for these arrays: 0.1 us for five of them
+            entries = tuple([x._entry for x in inputs])
+            if entries.count(None) < len(entries):
+                wanted = tuple([e is not None for e in entries])
+        planned = self.recent.get((state.training, wanted))
+        results = None
         try:
-            results = state.quietly(fast, *data)
+            if planned is not None:
+                # it looks itself whether it is for these arrays: 0.1 us for five of them
+                results = state.quietly(planned.fast, *data)
+            if results is None:
+                planned = self.plan_call(state.training, wanted, data)
+                results = state.quietly(planned.plan.forward.run, *data)
         except Exception as error:
             raise self._explain(data, error) from error
-        if results is None:
-            plan = self.plan(state.training, wanted, data)
-            results = self._run(plan, data)
-        ctx = inputs[0]._ctx if inputs else None
-        n = self.outputs
         node = None
         if wanted is not None:
-            entries = tuple([x._entry for x in inputs])
-            likes = [Like(r.shape, r.dtype) for r in results[:n]] if n > 1 else ()
-            node = Node(self.the_call, entries, self.name, None, (plan, data, results[n:], likes))
+            node = recorded(planned, entries, results, data)
+        ctx = inputs[0]._ctx if inputs else None
+        n = self.outputs
         if n == 1:
             return wrap(results[0], ctx, None if node is None else (node, 0))
         return [
             wrap(r, ctx, None if node is None else (node, k)) for k, r in enumerate(results[:n])
         ]
-
-    def _run(self, plan: Plan, data: Any) -> Any:
-        try:
-            return state.quietly(plan.forward.run, *data)
-        except Exception as error:
-            raise self._explain(data, error) from error
 
     def _explain(self, data: Any, error: Exception) -> Exception:
         self.check(data)
@@ -131,26 +158,25 @@ class GraphOp(Op):
         """Gradients of the arguments, by the plan's backward function."""
         if node.values is None:
             raise released(call.op.name)
-        plan, data, kept, likes = node.values
-        heads = [zeros_like(likes[k]) if g is None else g for k, g in enumerate(incoming)]
-        if plan.pull is not None:
-            found = plan.pull(*heads, *kept, *data)
-            if found is not None:
-                return found
-        run = plan.backward(tuple(map(type, heads))).run
-        return state.quietly(run, *heads, *kept, *data)
+        planned: Any = call
+        heads = [zeros_like(node.attrs[k]) if g is None else g for k, g in enumerate(incoming)]
+        backward = planned.plan.backward(tuple(map(type, heads)))
+        if len(heads) == 1 and type(heads[0]) is np.ndarray:
+            planned.pull = backward.run
+        return state.quietly(backward.run, *heads, *node.values)
 
     @staticmethod
     def pull_recorded(call: Call, node: Any, incoming: list[Any], wanted: tuple[bool, ...]) -> Any:
         """Gradients of the arguments as one more GraphOp, so that they can be differentiated."""
         if node.values is None:
             raise released(call.op.name)
-        op: Any = call.op
-        gradient = op.gradient_op(wanted)
-        _, data, _, likes = node.values
+        planned: Any = call
+        gradient = planned.op.gradient_op(wanted)
+        data = node.values[len(node.values) - len(node.inputs) :]
         arrays = [wrap(d, None, e) for d, e in zip(data, node.inputs, strict=True)]
         heads = [
-            wrap(zeros_like(likes[k]), None) if g is None else g for k, g in enumerate(incoming)
+            wrap(zeros_like(node.attrs[k]), None) if g is None else g
+            for k, g in enumerate(incoming)
         ]
         got = gradient([*heads, *arrays])
         got = iter(got if isinstance(got, list) else [got])
@@ -172,6 +198,8 @@ class GraphOp(Op):
             f"{self.name}_backward",
             [*seeds, *self.arguments],
             [r for r in results if r is not None],
+            compiles=self.compiles,
+            inlined=self.inlined,
         )
         new.has_gradient = [r is not None for r in results]  # type: ignore[attr-defined]
         return new
@@ -181,6 +209,33 @@ class GraphOp(Op):
         """The traced gradient, for a graph inside a graph."""
         op: Any = call.op
         return _GraphGradient(op)
+
+
+def recorded(planned: Any, entries: Any, results: Any, data: Any) -> Node:
+    """The tape's node for a run of a graph."""
+    node: Any = new(Node)  # what the tape does not read stays unset
+    n = planned.outputs
+    node.call, node.inputs, node.pull = planned, entries, planned.pull
+    node.values = (*results[n:], *data)
+    if n > 1:  # what stands for the outputs that no gradient comes for
+        node.attrs = [Like(r.shape, r.dtype) for r in results[:n]]
+    node.number = next(numbers)
+    return node  # type: ignore[no-any-return]
+
+
+def expanded(entry: Entry) -> Entry:
+    """The entry with the operators of inlined graphs in their place."""
+    replace: dict[Entry, Entry] = {}
+    for node in topological((entry,)):
+        op = node.call and node.call.op
+        if isinstance(op, GraphOp) and op.inlined:
+            inputs = [e and replace.get(e, e) for e in node.inputs]
+            missing = [variable("") if e is None else e for e in inputs]
+            heads = substitute(op.heads, dict(zip(op.arguments, missing, strict=True)))
+            replace.update({(node, k): h for k, h in enumerate(heads) if h is not None})
+    found = substitute([entry], replace)[0]
+    assert found is not None
+    return found
 
 
 class _GraphGradient:

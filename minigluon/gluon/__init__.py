@@ -1,5 +1,7 @@
 """Gluon: networks as Python objects, trained with autograd and a Trainer."""
 
+import importlib
+
 from . import block, data, loss, nn, parameter, rnn, utils
 from .block import Block, HybridBlock, SymbolBlock
 from .parameter import (
@@ -21,11 +23,20 @@ __all__ = [
     "SymbolBlock",
     "Trainer",
     "block",
+    "contrib",
     "data",
     "loss",
+    "model_zoo",
     "nn",
     "parameter",
     "rnn",
     "tensor_types",
     "utils",
 ]
+
+
+def __getattr__(name: str):
+    """Import ``contrib`` and ``model_zoo`` at their first use: most scripts do without them."""
+    if name in ("contrib", "model_zoo"):
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,6 +8,8 @@ import numpy as np
 
 from .. import ndarray as nd
 from ..base import ArgumentError, numeric_types
+from ..core.traced import Traced
+from ..ndarray import NDArray
 from .block import HybridBlock
 
 __all__ = [
@@ -42,6 +44,47 @@ class Loss(HybridBlock):
     def __init__(self, weight: float | None, batch_axis: int, **kwargs: Any):
         super().__init__(**kwargs)
         self._weight, self._batch_axis = weight, batch_axis
+        self._forget_traced()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute: what was traced with another value of it no longer holds."""
+        super().__setattr__(name, value)
+        self._forget_traced()
+
+    def _forget_traced(self) -> None:
+        self.__dict__["_traced"] = {} if type(self).__module__ == __name__ else None
+
+    def __getstate__(self) -> dict:
+        """What copying and pickling keep: losses are traced again at the next call."""
+        return {**super().__getstate__(), "_traced": None if self._traced is None else {}}
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """The loss of every sample, for arrays in one call of what was traced."""
+        traced = self._traced
+        if traced is not None and not self._active and type(x) is NDArray:
+            kinds = tuple([type(a) for a in args])
+            found = traced[kinds] if kinds in traced else self._trace(kinds)
+            if found is not None:
+                given = [a for a in args if a is not None] if NoneType in kinds else args
+                result = found.run((x, *given))
+                if result is not None:
+                    return result
+        return super().forward(x, *args)
+
+    def _trace(self, kinds: tuple) -> Traced | None:
+        """What runs this loss for arguments of these types, shared by all losses like it."""
+        settings = {k: v for k, v in self.__dict__.items() if k not in _NO_SETTING}
+        found = None
+        if {NDArray, NoneType}.issuperset(kinds) and all(map(_is_plain, settings.values())):
+            # 0.0 == -0.0 == False, so by what they look like
+            key = (type(self), kinds, *[(k, repr(v)) for k, v in settings.items()])
+            found = _TRACED.get(key)
+            if found is None:
+                if len(_TRACED) >= _MOST:
+                    _TRACED.clear()
+                found = _TRACED[key] = Traced(self._alias(), _Unbound(type(self), settings, kinds))
+        self._traced[kinds] = found
+        return found
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(batch_axis={self._batch_axis}, w={self._weight})"
@@ -54,6 +97,32 @@ class Loss(HybridBlock):
         """The weighted loss, averaged over all axes but the batch's."""
         loss = _apply_weighting(F, loss, self._weight, sample_weight)
         return F.mean(loss, axis=self._batch_axis, exclude=True)
+
+
+NoneType = type(None)
+#: attributes that do not say what a loss computes
+_NO_SETTING = frozenset(HybridBlock(prefix="").__dict__) | {"_traced"}
+#: what has been traced, by class, settings and kinds of arguments; at most so many
+_TRACED: dict[Any, Traced] = {}
+_MOST = 256
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float | np.generic)
+
+
+class _Unbound:
+    """The computation of a loss with these settings, without the loss."""
+
+    def __init__(self, kind: type, settings: dict, kinds: tuple):
+        self.loss = object.__new__(kind)
+        self.loss.__dict__.update(settings)
+        self.kinds = kinds
+
+    def __call__(self, x: Any, *given: Any) -> Any:
+        rest = iter(given)
+        args = [None if kind is NoneType else next(rest) for kind in self.kinds]
+        return self.loss.hybrid_forward(nd, x, *args)
 
 
 def _apply_weighting(
@@ -85,6 +154,8 @@ def _product(F: Any, factor: Any, value: Any) -> Any:
 
     The bound is the largest float16; it only touches what a factor of 0 is multiplied with.
     """
+    if F is nd and factor.shape != value.shape:
+        factor = factor.broadcast_like(value)
     return factor * F.where(factor, value, F.clip(value, a_min=-65504.0, a_max=65504.0))
 
 

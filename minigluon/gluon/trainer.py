@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from .. import config
 from .. import kvstore as kvs
 from .. import optimizer as opt
 from ..base import ArgumentError
+from ..ndarray.serialize import write_file
+from ..optimizer import pickles
 from .parameter import Parameter, ParameterDict
 
 
@@ -295,16 +295,16 @@ class Trainer:
         if self._update_on_kvstore:
             self._kvstore.save_optimizer_states(fname, dump_optimizer=True)
         else:
-            Path(fname).write_bytes(self._updaters[0].get_states(dump_optimizer=True))
+            write_file(fname, self._updaters[0].get_states(dump_optimizer=True))
 
     def load_states(self, fname):
-        """Read what ``save_states`` wrote, here or in MXNet: it is a pickle, trust its source."""
+        """Read what ``save_states`` wrote, here or in MXNet; nothing the file names is run."""
         self._ready()
         if self._update_on_kvstore:
             self._kvstore.load_optimizer_states(fname)
             self._optimizer = self._kvstore._updater.optimizer
         else:
-            states = Path(fname).read_bytes()
+            states = pickles.read(fname)
             for updater in self._updaters:
                 updater.set_states(states)
             self._optimizer = self._updaters[0].optimizer

@@ -166,6 +166,11 @@ def absolute(x: Value) -> Value:
     return _call("fabs", x)
 
 
+def copysign(size: Value, sign: Value) -> Value:
+    """|size| with the sign of the other number."""
+    return _call("copysign", size, sign)
+
+
 def sqrt(x: Value) -> Value:
     """The square root, correctly rounded."""
     return _call("sqrt", x)

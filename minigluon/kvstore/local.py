@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from .. import ndarray as nd
 from .. import optimizer as opt
 from ..base import ArgumentError, MXNetError, ShapeError, StorageError
 from ..ndarray import NDArray
+from ..ndarray.serialize import write_file
+from ..optimizer import pickles
 from .base import KVStoreBase
 from .compression import TwoBit
 from .rows import pull_rows, unique_rows
@@ -229,13 +229,13 @@ class KVStore(KVStoreBase):
         """Write the states (and the optimizer) of ``set_optimizer`` to a file."""
         if self._updater is None:
             raise ArgumentError("Cannot save states for distributed training")
-        Path(fname).write_bytes(self._updater.get_states(dump_optimizer))
+        write_file(fname, self._updater.get_states(dump_optimizer))
 
     def load_optimizer_states(self, fname):
         """Read what ``save_optimizer_states`` wrote, here or in MXNet."""
         if self._updater is None:
             raise ArgumentError("Cannot load states for distributed training")
-        self._updater.set_states(Path(fname).read_bytes())
+        self._updater.set_states(pickles.read(fname))
 
     # --- what only stores of several processes do -------------------------------------------------
 

@@ -60,6 +60,7 @@ class DataParallelExecutorGroup:
             DataDesc.get_batch_axis(symbol[name].attr("__layout__")) for name in self.output_names
         ]
         self._bound: dict[Any, list[Any]] = {}
+        self._many_steps = False
         self.execs: list[Any] = []
         self.bind_exec(data_shapes, label_shapes, shared_group)
 
@@ -101,6 +102,9 @@ class DataParallelExecutorGroup:
             for monitor in self._monitors:
                 for executor in execs:
                     monitor.install(executor)
+            if self._many_steps:
+                for executor in execs:
+                    executor.expect_many_steps()
         if len(self._bound) >= _KEPT_SHAPES:
             del self._bound[next(iter(self._bound))]
         self._bound[key] = execs
@@ -109,6 +113,12 @@ class DataParallelExecutorGroup:
         self.data_layouts = [DataDesc.get_batch_axis(desc.layout) for desc in data_shapes]
         self.label_layouts = [DataDesc.get_batch_axis(desc.layout) for desc in label_shapes]
         self._collect_arrays()
+
+    def expect_many_steps(self):
+        """Have executors compile their plans: a training loop runs them again and again."""
+        self._many_steps = True
+        for executor in (e for execs in self._bound.values() for e in execs):
+            executor.expect_many_steps()
 
     def decide_slices(self, data_shapes):
         """The size of the batch, and the part of it that each context gets."""

@@ -19,7 +19,8 @@ from ..model import (
     load_checkpoint,
     save_checkpoint,
 )
-from ..ndarray.serialize import read_file, write_file
+from ..ndarray.serialize import write_file
+from ..optimizer import pickles
 from .base_module import (
     _UNIFORM,
     BaseModule,
@@ -152,7 +153,7 @@ class Module(BaseModule):
         if self._update_on_kvstore:
             self._kvstore.load_optimizer_states(fname)
         else:
-            self._updater.set_states(read_file(fname))
+            self._updater.set_states(pickles.read(fname))
 
     # -- names and shapes --------------------------------------------------------------------------
 
@@ -439,6 +440,7 @@ class Module(BaseModule):
         if not update_on_kvstore:
             self._updater = opt.get_updater(optimizer)
         self.optimizer_initialized = True
+        self._exec_group.expect_many_steps()
         if self._preload_opt_states is not None:
             self.load_optimizer_states(self._preload_opt_states)
             self._preload_opt_states = None
@@ -452,6 +454,8 @@ class Module(BaseModule):
         self._update_on_kvstore = shared_module._update_on_kvstore
         self._updater = shared_module._updater
         self.optimizer_initialized = True
+        if self._exec_group is not None:
+            self._exec_group.expect_many_steps()
 
     # -- running -----------------------------------------------------------------------------------
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..base import AttributeValueError
 from ..core.attributes import DType, Scalar, Shape
 from ..core.infer import UNKNOWN
 from ..core.op import op
+from ..dtypes import FROM_FLAG
 from ._shared import filled
 
 
@@ -46,6 +48,41 @@ def _full(*, shape: Shape = (), dtype: DType = "float32", value: Scalar, out=Non
 
 for _constant in (_zeros, _ones, _full):
     _of_attributes(_constant)
+
+
+@op()
+def _zeros_without_dtype(*, shape: Shape = (), dtype: int = -1, out=None):
+    """Zeros whose dtype follows from what they are used with.
+
+    Parameters
+    ----------
+    dtype : -1, or the number of a dtype as symbol files have it (0 is float32).
+    """
+    return filled(np.zeros(shape, _numbered(dtype) or np.float32), out)
+
+
+@_zeros_without_dtype.shape
+def _(s, *, shape, **_):
+    if shape:
+        s.out = tuple([UNKNOWN if d == 0 else d for d in shape])
+
+
+@_zeros_without_dtype.dtype
+def _(t, *, dtype, **_):
+    if dtype != -1:
+        t.out = _numbered(dtype)
+
+
+def _numbered(dtype):
+    """The dtype of this number, None for -1."""
+    if dtype == -1:
+        return None
+    if dtype not in FROM_FLAG:
+        raise AttributeValueError(
+            f"_zeros_without_dtype: dtype is not valid.\n  received  dtype={dtype}\n"
+            f"  expected  -1 or one of {sorted(FROM_FLAG)}\n  fix       pass 0 for float32"
+        )
+    return FROM_FLAG[dtype]
 
 
 def _range_length(start, stop, step, repeat):

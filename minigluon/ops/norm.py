@@ -10,6 +10,7 @@ from .. import storage
 from ..base import AttributeValueError
 from ..core.attributes import Shape
 from ..core.op import op
+from ..kernels import row_sparse
 from .elementwise import real_dtype
 from .reduce import add_up, axes_of, opened, put, reduced_shape, sparse_sum
 
@@ -124,7 +125,7 @@ def _(data, *, axis, keepdims, exclude, out=None):
 def _square_sum_grad(
     g, data, *, axis: Shape | None = None, keepdims: bool = False, exclude: bool = False, out=None
 ):
-    """``2 * data * g``, on the rows that ``data`` stores if it is row_sparse."""
+    """``2 * data * g``, on the rows that ``g`` stores, or else those that ``data`` does."""
     return np.multiply(data * data.dtype.type(2), opened(g, data.shape, axis, exclude), out=out)
 
 
@@ -132,6 +133,13 @@ def _square_sum_grad(
 def _(s, **_):
     s.out = s.data
     s.data = s.out
+
+
+@_square_sum_grad.kernel("row_sparse row_sparse -> row_sparse", when=_sums_rows)
+def _(g, data, *, axis, keepdims, exclude, out=None):
+    values = row_sparse.lookup(data, g.indices)  # a copy
+    values *= g.values * data.dtype.type(2)
+    return storage.RowSparse(values, g.indices, data.shape)
 
 
 @_square_sum_grad.kernel("default|row_sparse row_sparse -> row_sparse")

@@ -1,4 +1,4 @@
-"""Rows chosen by a mask, counts of stored values, and column-wise products."""
+"""Rows chosen by a mask, what csr arrays store and where, and column-wise products."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 from ..base import AttributeValueError, ShapeError, StorageError
 from ..core.infer import UNKNOWN, UnknownShape, prod
 from ..core.op import op
+from ._places import whole_numbers
 from ._shared import like_first
 
 
@@ -114,6 +115,54 @@ def _(s, *, axis):
 @_contrib_getnnz.dtype
 def _(t, **_):
     t.out = np.int64
+
+
+@op(grad="zero")
+def _contrib_edge_id(data, u, v):
+    """What a graph stores for the edges from nodes ``u`` to nodes ``v``; -1 where there is none.
+
+    Parameters
+    ----------
+    data : the graph as a csr matrix with a value, such as a number, for every edge.
+    u, v : rows and columns, one of each for every answer.
+
+    Examples
+    --------
+    >>> graph = nd.array([[0, 2], [3, 0]]).tostype("csr")
+    >>> nd.contrib.edge_id(graph, nd.array([0, 1]), nd.array([1, 1])).asnumpy()
+    array([ 2., -1.], dtype=float32)
+    """
+    raise StorageError(
+        "edge_id: only csr arrays are graphs.\n"
+        f"  received  data {data.shape} of default storage\n  expected  a csr array\n"
+        "  fix       convert with data.tostype('csr')"
+    )
+
+
+@_contrib_edge_id.kernel("csr default default -> default")
+def _(data, u, v):
+    rows, columns = data.shape
+    u, v = whole_numbers(u, rows), whole_numbers(v, columns)
+    held = np.repeat(np.arange(rows), np.diff(data.indptr)) * columns + data.indices
+    result = np.full(u.shape, -1, data.dtype)
+    if held.size:
+        places = u * columns + v  # ascending in held, as columns ascend in every row
+        at = np.minimum(np.searchsorted(held, places), held.size - 1)
+        found = (held[at] == places) & (v >= 0) & (v < columns)  # of the row meant, not of others
+        result[found] = data.values[at[found]]
+    return result
+
+
+@_contrib_edge_id.shape
+def _(s):
+    s.u = s.v
+    s.out = s.u
+
+
+@_contrib_edge_id.dtype
+def _(t):
+    t.u = t.v
+    t.out = t.data
 
 
 @op()

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .. import ndarray as nd
+from ..kernels import steps
+from ..storage import RowSparse
 from .base import Optimizer, assign, dense, each, register, zeros_for
 
 
@@ -43,6 +47,21 @@ class Adam(Optimizer):
         """``(mean, square)``, stored as the weight is if updates are lazy."""
         stype = weight.stype if self.lazy_update else "default"
         return zeros_for(weight, stype), zeros_for(weight, stype)
+
+    def _rule(self):
+        """``kernels.steps.adam``, as the operator."""
+        lazily = (np.ndarray, RowSparse) if self.lazy_update else ()
+        others = (self.beta1, self.beta2, self.epsilon, self.rescale_grad, self._clip())
+        return steps.adam, others, lazily
+
+    def _rates(self, indices):
+        """The learning rates correct for means that started at zero."""
+        lrs, wds = super()._rates(indices)
+        counts = self._index_update_count
+        return [
+            lr * math.sqrt(1.0 - self.beta2 ** counts[i]) / (1.0 - self.beta1 ** counts[i])
+            for i, lr in zip(indices, lrs, strict=True)
+        ], wds
 
     def update(self, index, weight, grad, state):
         """One step of one parameter, or of each in the lists."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from .. import ndarray as nd
+from ..kernels.steps import adagrad, ftrl
+from ..storage import RowSparse
 from .base import Optimizer, assign, dense, each, register, zeros_for
 
 
@@ -21,6 +23,11 @@ class AdaGrad(Optimizer):
     def create_state(self, index, weight):
         """The sum of squared gradients, stored as the weight is."""
         return zeros_for(weight, weight.stype)
+
+    def _rule(self):
+        """``kernels.steps.adagrad``, as the operators."""
+        others = (self.float_stable_eps, self.rescale_grad, self._clip())
+        return adagrad, others, (RowSparse,)
 
     def update(self, index, weight, grad, state):
         """One step of one parameter, or of each in the lists."""
@@ -151,6 +158,11 @@ class Ftrl(Optimizer):
     def create_state(self, index, weight):
         """``(z, n)`` of the paper, stored as the weight is."""
         return zeros_for(weight, weight.stype), zeros_for(weight, weight.stype)
+
+    def _rule(self):
+        """``kernels.steps.ftrl``, as the operator."""
+        others = (self.lamda1, self.beta, self.rescale_grad, self._clip())
+        return ftrl, others, (RowSparse,)
 
     def update(self, index, weight, grad, state):
         """One step of one parameter, or of each in the lists."""

@@ -211,6 +211,35 @@ class Optimizer:
             if count > self.num_update:
                 self.num_update = count
 
+    #: how ``compiled.Stepper`` may run ``update``: a method that gives a rule of ``kernels.steps``,
+    #: its settings after ``lr`` and ``wd``, and which weights are updated by rows
+    _rule: Any = None
+
+    def __init_subclass__(cls, **kwargs):
+        """A class with an update of its own has no compiled one, unless it says so."""
+        super().__init_subclass__(**kwargs)
+        own = {"update", "update_multi_precision", "create_state", "_step"} & cls.__dict__.keys()
+        if own and "_rule" not in cls.__dict__:
+            cls._rule = None
+
+    def _rates(self, indices):
+        """Count an update of each parameter; their learning rates and weight decays."""
+        lrs = []
+        for i in indices:
+            self._update_count(i)
+            lrs.append(self._get_lr(i))
+        return lrs, self._get_wds(indices)
+
+    def _uncount(self, indices, num_update):
+        """Take back the counts of updates that were not made."""
+        for i in indices:
+            self._index_update_count[i] -= 1
+        self.num_update = num_update
+
+    def _clip(self):
+        """``clip_gradient`` as operators take it: negative for none."""
+        return self.clip_gradient or -1.0
+
     def _get_lrs(self, indices):
         """The learning rates of several parameters."""
         lr = self.lr if self.lr_scheduler is None else self.lr_scheduler(self.num_update)

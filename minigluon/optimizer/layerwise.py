@@ -134,15 +134,20 @@ class LBSGD(Optimizer):
         """Add a gradient, and step when ``batch_scale`` of them are there."""
         for i, w, g, s in each(index, weight, grad, state):
             self._update_count(i)
-            total, count = self._cumulate_gradient(g, i)
+            gathered = self._cumulate_gradient(g, i)
+            total, count = gathered["cum_grad"], gathered["num_cums"]
             if count % self.batch_scale == 0:
-                self.cumgrads[i] = (None, count)
+                gathered["cum_grad"] = 0
                 self._step(i, w, total / self.batch_scale, s, count)
 
     def _cumulate_gradient(self, grad, index):
-        total, count = self.cumgrads.get(index, (None, self.init_updates))
-        self.cumgrads[index] = (grad.copy() if total is None else total + grad, count + 1)
-        return self.cumgrads[index]
+        gathered = self.cumgrads.setdefault(
+            index, {"cum_grad": 0, "num_cums": self.init_updates}
+        )  # as MXNet has it in its files
+        first = isinstance(gathered["cum_grad"], int)
+        gathered["cum_grad"] = grad.copy() if first else gathered["cum_grad"] + grad
+        gathered["num_cums"] += 1
+        return gathered
 
     def _step(self, index, weight, grad, momentum, count):
         lr, wd = self._get_lr(index), self._get_wd(index)
@@ -206,6 +211,7 @@ class LAMB(Optimizer):
         self.lower_bound = lower_bound
         self.upper_bound = upper_bound
         self.bias_correction = bias_correction
+        self.aggregate_num = 45  # MXNet's number: it trains on from states only with one
 
     def create_state(self, index, weight):
         """``(mean, square)``, stored as the weight is."""

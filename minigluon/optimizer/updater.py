@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
-
 from ..ndarray import NDArray
 from .base import Optimizer
-from .pickles import loads
+from .compiled import Stepper
+from .pickles import dumps, loads
 
 
 class Updater:
@@ -26,6 +25,7 @@ class Updater:
         self.states = {}
         self.states_synced = {}
         self.aggregate_updates = optimizer.aggregate_num > 0
+        self._stepper = Stepper()
 
     def __call__(self, index, grad, weight):
         """Update one parameter, or those of the lists."""
@@ -42,8 +42,21 @@ class Updater:
         optimizer.update_multi_precision(index, weight, grad, self._state(index, weight))
 
     def _update_several(self, index, grad, weight):
-        states = [self._state(i, w) for i, w in zip(index, weight, strict=True)]
-        step = self.optimizer.update_multi_precision
+        synced = self.states_synced
+        for i, w in zip(index, weight, strict=True):
+            if not synced.get(i):
+                self._state(i, w)
+        states = [self.states[i] for i in index]
+        optimizer = self.optimizer
+        if optimizer._rule is not None:
+            left = self._stepper.step(optimizer, index, weight, grad, states)
+            if not left:
+                return
+            if len(left) < len(index):
+                index, weight, grad, states = (
+                    [values[k] for k in left] for values in (index, weight, grad, states)
+                )
+        step = optimizer.update_multi_precision
         if not self.aggregate_updates:
             for i, w, g, s in zip(index, weight, grad, states, strict=True):
                 step(i, w, g, s)
@@ -79,10 +92,10 @@ class Updater:
 
     def get_states(self, dump_optimizer=False):
         """The states as bytes; with ``dump_optimizer`` the optimizer and its counts too."""
-        return pickle.dumps((self.states, self.optimizer) if dump_optimizer else self.states)
+        return dumps((self.states, self.optimizer) if dump_optimizer else self.states)
 
     def set_states(self, states):
-        """Take over what ``get_states`` gave, here or in MXNet: a pickle, so trust its source."""
+        """Take over what ``get_states`` gave, here or in MXNet; nothing it names is run."""
         loaded = loads(states)
         if isinstance(loaded, tuple) and len(loaded) == 2:
             self.states, self.optimizer = loaded

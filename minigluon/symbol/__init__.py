@@ -9,6 +9,7 @@ from .creation import (
     arange,
     eye,
     full,
+    histogram,
     hypot,
     linspace,
     maximum,
@@ -40,6 +41,6 @@ _install()
 
 __all__ = [
     "Executor", "Group", "Symbol", "Variable", "_internal", "arange", "contrib", "eye", "full",
-    "hypot", "image", "linalg", "linspace", "load", "load_json", "maximum", "minimum", "ones", "op",
+    "histogram", "hypot", "image", "linalg", "linspace", "load", "load_json", "maximum", "minimum", "ones", "op",
     "pow", "power", "random", "sparse", "split_v2", "var", "zeros",
 ]  # fmt: skip

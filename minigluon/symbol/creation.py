@@ -83,6 +83,19 @@ def split_v2(
     )
 
 
+def histogram(a: Symbol, bins: Any = 10, range: Any = None, **kwargs: Any) -> Symbol:
+    """How many values fall into each bin, and the edges of the bins, which a symbol may give."""
+    if isinstance(bins, Symbol):
+        return _made("_histogram", a, bins, **kwargs)
+    if range is None:
+        raise ValueError(
+            "histogram: null range is not supported in symbol mode.\n  received  range=None\n"
+            "  expected  the two numbers that all bins lie between\n"
+            "  fix       pass range=(low, high)"
+        )
+    return _made("_histogram", a, bin_cnt=bins, range=range, **kwargs)
+
+
 def _two(array: str, scalar: str, reflected: str, left: Any, right: Any, plain: Any) -> Any:
     if isinstance(left, Symbol) and isinstance(right, Symbol):
         return _made(array, left, right)

@@ -51,6 +51,7 @@ class Executor:
         self._home = [x._data for x in self._inputs]
         self._contexts = [context_of(e[0], ctx, group2ctx) for e in symbol._entries]
         self._plans: dict[Any, Plan] = {}
+        self._many_steps = False  # whether it pays to compile plans for small arrays too
         self._checked = False  # whether shapes and dtypes were found to fit together
         self._kept: _Kept | None = None
         self._outputs: list[Any] | None = None
@@ -169,11 +170,19 @@ class Executor:
         entries = self._symbol._entries
         wanted = self._wanted if is_train else None
         least = None if data is None else fuse.wanted_bound(data)
+        if self._many_steps and data is not None and fuse.wanted():
+            least = 0
         if least is None and any(map(is_unsized, topological(entries))):
             data, least = [x._data for x in self._inputs], sys.maxsize
         if least is None:
             return Plan(arguments, entries, types, wanted)
         return Plan(arguments, entries, types, wanted, data, least)
+
+    def expect_many_steps(self) -> None:
+        """Compile what can be, however small the arrays are: 20 ms, once, for many runs to come."""
+        if not self._many_steps:
+            self._many_steps = True
+            self._plans = {}
 
     def _check_shapes(self) -> None:
         shapes = {n: x._data.shape for n, x in zip(self._nodes, self._inputs, strict=True)}

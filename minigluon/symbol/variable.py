@@ -9,6 +9,7 @@ from ..attribute import current as current_scope
 from ..base import StorageError, attribute_to_string
 from ..core.compose import hide
 from ..core.graph import Entry, Node, topological
+from ..core.graphop import expanded
 from ..dtypes import FLAGS, as_dtype
 from ..storage import FLAGS as STORAGE_FLAGS
 from .facts import texts
@@ -80,6 +81,7 @@ def Group(symbols: Iterable[Symbol]) -> Symbol:
 
 def from_tape(entry: Entry) -> Symbol:
     """The graph of recorded nodes; what has no recorded origin becomes a variable."""
+    entry = expanded(entry)
     copies: dict[Node, Node] = {}
     counter = [0]
 

@@ -1,4 +1,3 @@
-import pickle
 import sys
 
 import numpy as np
@@ -431,7 +430,7 @@ def test_states_hold_the_optimizer_and_no_parameters(tmp_path):
     trainer = Trainer([p], "adam")
     step(trainer, p)
     trainer.save_states(str(tmp_path / "states"))
-    states, rule = pickle.loads((tmp_path / "states").read_bytes())
+    states, rule = loads((tmp_path / "states").read_bytes())
     assert type(rule) is optimizer.Adam
     assert rule.param_dict == {}
     assert [s.shape for s in states[0]] == [(4, 1), (4, 1)]

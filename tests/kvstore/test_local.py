@@ -1,10 +1,9 @@
-import pickle
-
 import numpy as np
 import pytest
 
 import minigluon as mx
 from minigluon import kvstore, nd, optimizer
+from minigluon.optimizer.pickles import loads
 
 
 def ones(factor=1.0, shape=(2,), **kwargs):
@@ -302,7 +301,7 @@ def test_optimizer_states_are_saved_and_loaded(store, tmp_path):
         other.load_optimizer_states(tmp_path / "states")
         np.testing.assert_allclose(other._updater.states["a"].asnumpy(), [-0.1, -0.1])
         assert other._updater.optimizer.learning_rate == (0.1 if dump else 5)
-    assert type(pickle.loads((tmp_path / "states").read_bytes())) is tuple
+    assert type(loads((tmp_path / "states").read_bytes())) is tuple
 
 
 def test_states_need_an_optimizer(store, tmp_path):

@@ -51,6 +51,17 @@ def test_getnnz_counts_what_csr_arrays_store():
         nd.contrib.getnnz(nd.ones((2, 2)))
 
 
+def test_edge_id_is_what_is_stored_for_an_edge_or_minus_one():
+    # as MXNet 1.9.1 answers, and nodes outside of the graph have no edges
+    graph = nd.array([[0, 2, 0], [3, 0, 7]]).tostype("csr")
+    u, v = nd.array([0, 0, 1, 1, 1, 0, 5, -1]), nd.array([1, 0, 0, 2, 1, 3, 0, 1])
+    assert nd.contrib.edge_id(graph, u, v).asnumpy().tolist() == [2, -1, 3, 7, -1, -1, -1, -1]
+    empty = nd.sparse.zeros("csr", (2, 2))
+    assert nd.contrib.edge_id(empty, nd.array([1]), nd.array([1])).asnumpy().tolist() == [-1]
+    with pytest.raises(MXNetError, match="edge_id: only csr"):
+        nd.contrib.edge_id(nd.ones((2, 2)), nd.array([0]), nd.array([0]))
+
+
 def test_khatri_rao_is_a_kronecker_product_of_columns():
     a, b, c = (np.random.default_rng(k).normal(size=(n, 2)) for k, n in enumerate((2, 3, 1)))
     wanted = np.stack([np.kron(np.kron(a[:, k], b[:, k]), c[:, k]) for k in range(2)], axis=1)

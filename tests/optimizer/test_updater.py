@@ -1,10 +1,9 @@
-import pickle
-
 import numpy as np
 import pytest
 
 import minigluon as mx
 from minigluon import nd, optimizer
+from minigluon.optimizer.pickles import loads
 
 
 def test_a_state_is_made_at_the_first_update_of_an_index():
@@ -87,6 +86,6 @@ def test_updates_are_counted_per_device():
 def test_states_are_a_pickle_of_index_to_state():
     updater = optimizer.get_updater(optimizer.Adam())
     updater("w", nd.ones((1,)), nd.ones((1,)))
-    mean, square = pickle.loads(updater.get_states())["w"]
+    mean, square = loads(updater.get_states())["w"]
     assert mean.asscalar() == pytest.approx(0.1)
     assert square.asscalar() == pytest.approx(0.001, rel=1e-4)

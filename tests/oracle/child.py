@@ -35,13 +35,13 @@ PREFIXES = {
 }
 
 
-def find(name):
-    for space in (mx.nd, mx.nd._internal, mx.nd.op):
+def find(name, module=mx.nd):
+    for space in (module, module._internal, module.op):
         if hasattr(space, name):
             return getattr(space, name)
     for prefix, space in PREFIXES.items():
         if name.startswith(prefix):
-            return getattr(getattr(mx.nd, space), name[len(prefix) :])
+            return getattr(getattr(module, space), name[len(prefix) :])
     raise LookupError(name)
 
 
@@ -54,8 +54,46 @@ def described(x):
     return [x.stype, write(x.asnumpy())]
 
 
+def inferred(case, attrs):
+    """What a symbol knows of shapes and dtypes: of all inputs, and of all but one."""
+    names = ["x%d" % k for k in range(len(case["inputs"]))]
+    symbol = find(case["name"], mx.sym)(*[mx.sym.Variable(n) for n in names], **attrs)
+    shapes = {n: tuple(x[1]) for n, x in zip(names, case["inputs"])}
+    dtypes = {n: x[0] for n, x in zip(names, case["inputs"])}
+    found = []
+    for left_out in [None] + (names if len(names) > 1 else []):
+        given = [{n: v for n, v in each.items() if n != left_out} for each in (shapes, dtypes)]
+        found.append([attempt(lambda: symbol.infer_shape(**given[0])),
+                      attempt(lambda: plain(symbol.infer_type(**given[1])))])
+    return found
+
+
+def plain(found):
+    return [None if part is None else [np.dtype(t).name for t in part] for part in found]
+
+
+def attempt(function):
+    try:
+        return function()
+    except Exception as error:
+        return {"error": kind(error)}
+
+
 def answer(case):
+    with mx.util.np_shape(bool(case.get("empty"))):
+        return computed(case)
+
+
+def computed(case):
     attrs = {k: tuple(v) if isinstance(v, list) else v for k, v in case["attrs"].items()}
+    inferences = attempt(lambda: inferred(case, attrs)) if case.get("infer") else None
+    result = evaluated(case, attrs)
+    if inferences is not None:
+        result["inferred"] = inferences
+    return result
+
+
+def evaluated(case, attrs):
     inputs = [make(x, s) for x, s in zip(case["inputs"], case["stypes"])]
     if case["step"]:
         attrs["out"] = inputs[0]
@@ -85,5 +123,6 @@ for line in sys.stdin:
         said = answer(json.loads(line))
     except Exception as error:
         said = {"error": kind(error)}
+    attempt(mx.nd.waitall)  # a late error belongs to this case, not to the next
     answers.write(json.dumps(said) + "\n")
     answers.flush()

@@ -445,6 +445,7 @@ CASES["_shuffle"] = Entry(lambda pick: [plain(pick.values(pick.shape()))], **_RA
 ELSEWHERE = {
     "_contrib_boolean_mask": "tests/ops/test_select.py: its shape is seen in running only",
     "_contrib_getnnz": "tests/ops/test_select.py: it takes csr arrays only",
+    "_contrib_edge_id": "tests/ops/test_select.py: it takes csr arrays only",
     "_set_value": "tests/ops/test_assign.py: it takes the shape of what it is written to",
     "reset_arrays": "tests/ops/test_finite.py: it gives nothing",
 }

@@ -21,6 +21,7 @@ def _filled(pick):
 
 
 CASES["_zeros"] = CASES["_ones"] = nothing(_filled)
+CASES["_zeros_without_dtype"] = nothing(lambda pick: {"shape": pick.shape()})
 CASES["_full"] = nothing(lambda pick: {**_filled(pick), "value": pick.choice([2.0, 0.0, 7.0])})
 CASES["_arange"] = nothing(
     lambda pick: {

@@ -13,7 +13,7 @@ import numpy as np
 
 import minigluon as mx
 from cases import function, several
-from minigluon import MXNetError, autograd, nd, storage
+from minigluon import MXNetError, autograd, nd, storage, sym
 from minigluon.core.invoke import wrap
 from minigluon.core.op import registry
 
@@ -78,10 +78,11 @@ class Oracle:
         self.process.stdout.close()
 
 
-def question(case, dtype, stypes=None, storages=None):
+def question(case, dtype, stypes=None, storages=None, empty=False, infer=False):
     """A case as the oracle, or `ours`, answers it, on storages in place of its own arrays if given.
 
-    Head gradients follow from the outputs.
+    Head gradients follow from the outputs. ``empty`` says that sizes of zero are meant, ``infer``
+    that a symbol is to be asked for shapes and dtypes.
     """
     arrays = case.arrays(dtype)
     if storages is not None:
@@ -99,13 +100,22 @@ def question(case, dtype, stypes=None, storages=None):
         "step": case.entry.step,
         "training": case.entry.training,
         "heads": [],
+        **({"empty": 1} if empty else {}),
+        **({"infer": 1} if infer else {}),
     }
     if asked["wanted"]:
-        outputs = several(_run(asked, _inputs(asked)))
-        numbers = np.random.default_rng(5)
-        heads = [numbers.uniform(0.5, 1.5, o.shape).astype(o.dtype) for o in outputs]
-        asked["heads"] = [pack(h) for h in heads]
+        with mx.util.np_shape(empty), contextlib.suppress(MXNetError):
+            outputs = several(_run(asked, _inputs(asked)))
+            numbers = np.random.default_rng(5)
+            heads = [_head(numbers, o) for o in outputs]
+            asked["heads"] = [pack(h) for h in heads]
     return json.loads(json.dumps(asked))
+
+
+def _head(numbers, output):
+    if np.dtype(output.dtype).kind == "f":
+        return numbers.uniform(0.5, 1.5, output.shape).astype(output.dtype)
+    return numbers.integers(1, 4, output.shape).astype(output.dtype)
 
 
 def _inputs(asked):
@@ -122,6 +132,47 @@ def _run(asked, inputs):
 
 def ours(asked):
     """What we give for a question, in the form of the oracle's answers."""
+    with mx.util.np_shape(bool(asked.get("empty"))):
+        result = _evaluated(asked)
+        if asked.get("infer"):
+            result["inferred"] = _inferred(asked)
+    return result
+
+
+def _inferred(asked):
+    """What our symbol knows of shapes and dtypes, as `child.inferred` asks MXNet's."""
+    attrs = {k: tuple(v) if isinstance(v, list) else v for k, v in asked["attrs"].items()}
+    names = [f"x{k}" for k in range(len(asked["inputs"]))]
+    try:
+        symbol = function(sym, asked["name"])(*[sym.Variable(n) for n in names], **attrs)
+    except MXNetError as error:
+        return {"error": [type(error).__name__, str(error)]}
+    shapes = {n: tuple(x[1]) for n, x in zip(names, asked["inputs"], strict=True)}
+    dtypes = {n: x[0] for n, x in zip(names, asked["inputs"], strict=True)}
+    found = []
+    for left_out in [None] + (names if len(names) > 1 else []):
+        given = [{n: v for n, v in each.items() if n != left_out} for each in (shapes, dtypes)]
+        found.append(
+            [
+                _attempt(lambda given=given: symbol.infer_shape(**given[0])),
+                _attempt(lambda given=given: _plain(symbol.infer_type(**given[1]))),
+            ]
+        )
+    return json.loads(json.dumps(found))
+
+
+def _plain(found):
+    return [None if part is None else [np.dtype(t).name for t in part] for part in found]
+
+
+def _attempt(function):
+    try:
+        return function()
+    except MXNetError as error:
+        return {"error": [type(error).__name__, str(error)]}
+
+
+def _evaluated(asked):
     try:
         inputs = _inputs(asked)
         for k in asked["wanted"]:
@@ -160,6 +211,7 @@ def compare(got, wanted, factor=1, values=True, coarsest="float64"):
     """
     for part in ("error", "no_gradient"):
         assert (part in got) == (part in wanted), (part, got.get(part), wanted.get(part))
+    compare_inferred(got.get("inferred"), wanted.get("inferred"))
     for part in ("outputs", "states", "gradients"):
         if part not in wanted:
             continue
@@ -174,3 +226,18 @@ def compare(got, wanted, factor=1, values=True, coarsest="float64"):
                 if tolerance:
                     tolerance = max(tolerance, factor * TOLERANCES.get(coarsest, 0))
                 np.testing.assert_allclose(left, right, tolerance, tolerance, err_msg=f"{part} {k}")
+
+
+def compare_inferred(got, wanted):
+    """Raise ``AssertionError`` where we infer something else than MXNet; we may infer more."""
+    if wanted is None or isinstance(wanted, dict):
+        return
+    assert not isinstance(got, dict), got
+    for k, (one, other) in enumerate(zip(got, wanted, strict=True)):
+        where = f"without input {k - 1}" if k else "of all inputs"
+        for what, left, right in zip(("shapes", "dtypes"), one, other, strict=True):
+            if isinstance(right, dict):
+                continue
+            assert not isinstance(left, dict), f"{what} {where}: {left}, MXNet: {right}"
+            for mine, known in zip(left, right, strict=True):
+                assert known is None or mine == known, f"{what} {where}: {left}, MXNet: {right}"

@@ -30,6 +30,23 @@ class Emitted:
         self.builtin = False
         self.notes: list[str] = []
 
+    def only_for(self, data: Sequence[Any]) -> Callable[..., Any]:
+        """``run`` for arguments of these storage types, shapes and dtypes; None for others."""
+        environment: dict[str, Any] = {"run": self.run}
+        tests = []
+        for k, x in enumerate(data):
+            environment[f"kind{k}"], environment[f"dtype{k}"] = type(x), x.dtype
+            tests.append(
+                f"type(a{k}) is not kind{k} or a{k}.shape != {x.shape!r} or "
+                f"a{k}.dtype is not dtype{k}"
+            )
+        given = ", ".join(f"a{k}" for k in range(len(data)))
+        unfit = f"if {' or '.join(tests)}: return None" if tests else "pass"
+        text = f"def checked({given}):\n    {unfit}\n    return run({given})\n"
+        exec(_code(text, "<plan, checked>"), environment)
+        checked: Callable[..., Any] = environment["checked"]
+        return checked
+
 
 def emit(
     name: str,

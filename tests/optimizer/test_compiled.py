@@ -1,0 +1,131 @@
+import numpy as np
+import pytest
+
+import minigluon as mx
+from minigluon import nd
+from minigluon.optimizer.compiled import Stepper
+
+RULES = [
+    ("sgd", {"wd": 0.01}),
+    ("sgd", {"momentum": 0.9, "wd": 0.01, "clip_gradient": 0.1}),
+    ("adam", {"wd": 0.01, "clip_gradient": 0.5}),
+    ("adagrad", {"wd": 0.01}),
+    ("ftrl", {"wd": 0.01, "clip_gradient": 0.2}),
+]
+
+
+def parameters(rng, dtype):
+    """Dense weights of several shapes and a row_sparse one that stores only some rows."""
+    dense = [nd.array(rng.normal(size=s), dtype=dtype) for s in [(3, 4), (7,), (2, 3, 5)]]
+    rows = nd.array(rng.normal(size=(4, 3)), dtype=dtype), [0, 2, 3, 8]
+    return [*dense, nd.sparse.row_sparse_array(rows, shape=(10, 3), dtype=dtype)]
+
+
+def gradients(rng, weights, dtype):
+    dense = [nd.array(rng.normal(size=w.shape), dtype=dtype) for w in weights[:3]]
+    rows = (
+        nd.array(rng.normal(size=(2, 3)), dtype=dtype),
+        sorted(rng.choice([0, 2, 3, 8], 2, False)),
+    )
+    return [*dense, nd.sparse.row_sparse_array(rows, shape=(10, 3), dtype=dtype)]
+
+
+def trained(name, options, dtype, compiled, steps=3):
+    rng = np.random.default_rng(0)
+    optimizer = mx.optimizer.create(name, learning_rate=0.1, rescale_grad=0.3, **options)
+    if not compiled:
+        optimizer._rule = None
+    updater = mx.optimizer.get_updater(optimizer)
+    weights = parameters(rng, dtype)
+    for _ in range(steps):
+        updater([0, 1, 2, 3], gradients(rng, weights, dtype), weights)
+    return weights, updater
+
+
+def values(weights, updater):
+    held = [w.asnumpy() for w in weights]
+    for state in updater.states.values():
+        held += [
+            s.asnumpy() for s in (state if isinstance(state, tuple) else (state,)) if s is not None
+        ]
+    return held
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("name", "options"), RULES)
+def test_compiled_steps_give_the_bits_of_the_operators(name, options, dtype):
+    compiled, plain = (values(*trained(name, options, dtype, c)) for c in (True, False))
+    for left, right in zip(compiled, plain, strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+@pytest.mark.parametrize(("name", "options"), RULES)
+def test_all_of_a_step_is_compiled(name, options):
+    _, updater = trained(name, options, "float32", True)
+    weights = parameters(np.random.default_rng(0), "float32")
+    grads = gradients(np.random.default_rng(1), weights, "float32")
+    states = [updater.states[k] for k in range(4)]
+    left = updater._stepper.step(updater.optimizer, [0, 1, 2, 3], weights, grads, states)
+    assert list(left) == []
+
+
+def test_rows_of_dense_weights_are_updated_lazily():
+    weight = nd.ones((5, 2))
+    grad = nd.sparse.row_sparse_array((nd.ones((1, 2)), [3]), shape=(5, 2))
+    updater = mx.optimizer.get_updater(mx.optimizer.SGD(learning_rate=1.0, wd=0.5))
+    updater([0], [grad], [weight])
+    expected = np.ones((5, 2), np.float32)
+    expected[3] = -0.5
+    np.testing.assert_array_equal(weight.asnumpy(), expected)
+    assert updater._stepper._run is not None
+
+
+def test_what_does_not_fit_is_refused_and_counted_once():
+    optimizer = mx.optimizer.Adam()
+    weights, grads = [nd.ones((2, 3)), nd.ones((4,))], [nd.ones((2, 3)), nd.ones((5,))]
+    states = [optimizer.create_state(k, w) for k, w in enumerate(weights)]
+    left = Stepper().step(optimizer, [0, 1], weights, grads, states)
+    assert list(left) == [0, 1]
+    assert (weights[0].asnumpy() == 1).all()
+    assert optimizer._index_update_count == {0: 0, 1: 0}
+    assert optimizer.num_update == 0
+
+
+def test_missing_rows_of_a_weight_are_added_by_the_operators():
+    weight = nd.sparse.row_sparse_array((nd.ones((1, 2)), [1]), shape=(6, 2))
+    grad = nd.sparse.row_sparse_array((nd.ones((2, 2)), [1, 4]), shape=(6, 2))
+    updater = mx.optimizer.get_updater(mx.optimizer.SGD(learning_rate=1.0))
+    updater([0], [grad], [weight])
+    assert weight.indices.asnumpy().tolist() == [1, 4]
+    np.testing.assert_array_equal(weight.data.asnumpy(), [[0, 0], [-1, -1]])
+    assert updater.optimizer.num_update == 1
+
+
+def test_a_gradient_that_turns_sparse_is_noticed():
+    weight = nd.ones((3, 1))
+    updater = mx.optimizer.get_updater(mx.optimizer.SGD(learning_rate=1.0))
+    updater([0], [nd.ones((3, 1))], [weight])
+    updater([0], [nd.sparse.row_sparse_array((nd.ones((1, 1)), [2]), shape=(3, 1))], [weight])
+    assert weight.asnumpy().ravel().tolist() == [0, 0, -1]
+
+
+def test_an_update_written_by_a_user_is_the_one_that_runs():
+    class Backwards(mx.optimizer.SGD):
+        def update(self, index, weight, grad, state):
+            for w, g in zip(weight, grad, strict=True):
+                w += g
+
+    weight = nd.ones((2,))
+    mx.optimizer.get_updater(Backwards())([0], [nd.ones((2,))], [weight])
+    assert weight.asnumpy().tolist() == [2, 2]
+
+
+def test_settings_may_change_between_steps():
+    optimizer = mx.optimizer.SGD(learning_rate=1.0)
+    updater, weight = mx.optimizer.get_updater(optimizer), nd.zeros((1,))
+    updater([0], [nd.ones((1,))], [weight])
+    optimizer.rescale_grad = 10.0
+    updater([0], [nd.ones((1,))], [weight])
+    optimizer.set_learning_rate(2.0)
+    updater([0], [nd.ones((1,))], [weight])
+    assert weight.asscalar() == -31
