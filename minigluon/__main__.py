@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import io
 import os
-import sys
-import types
 from pathlib import Path
 
 import minigluon
@@ -23,18 +20,43 @@ def main(arguments: list[str] | None = None) -> int:
     run = commands.add_parser(
         "run",
         help="run a script that imports mxnet",
-        description="Run a Python script in which `import mxnet` gives minigluon, "
-        "in the processes it starts too. Exit code and traceback are the script's own.",
+        usage="minigluon run [--gpu-as-cpu] [--no-numpy-names] SCRIPT | -m MODULE [ARGS ...]",
+        description="Run a Python script or module in which `import mxnet` gives minigluon, "
+        "in the processes it starts too. Exit code and traceback are the program's own.",
     )
     run.add_argument(
         "--gpu-as-cpu",
         action="store_true",
-        help="let the CPU stand in where the script names a GPU (sets MINIGLUON_GPU_AS_CPU=1)",
+        help="let the CPU stand in where the program names a GPU (sets MINIGLUON_GPU_AS_CPU=1)",
     )
-    run.add_argument("script", metavar="SCRIPT", help="the Python file")
+    run.add_argument(
+        "--no-numpy-names",
+        action="store_true",
+        help="do not give back the names numpy has dropped (np.bool, np.float, np.asscalar, ...)",
+    )
+    run.add_argument(
+        "-m", dest="is_module", action="store_true", help="SCRIPT is the name of a module"
+    )
+    run.add_argument("script", metavar="SCRIPT", help="the Python file, or the module")
     run.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="its arguments")
-
     run.set_defaults(function=lambda options: run_command(run, options))
+
+    check = commands.add_parser(
+        "check",
+        help="list what scripts use of mxnet that is not supported",
+        description="Read Python files, without running them, for names of mxnet that are not "
+        "supported, and list them with line numbers. Exit code 1 if there are any.",
+    )
+    check.add_argument("scripts", metavar="SCRIPT", nargs="+", help="Python files")
+    check.set_defaults(function=check_command)
+
+    alias = commands.add_parser(
+        "alias",
+        help="let all programs of this environment import minigluon as mxnet",
+        description="Write a module mxnet into the active environment, or remove it.",
+    )
+    alias.add_argument("action", choices=["install", "remove"], help="write it, or remove it")
+    alias.set_defaults(function=lambda options: alias_command(alias, options))
 
     ops = commands.add_parser("ops", help="list the operators, or describe one")
     ops.add_argument("name", metavar="NAME", nargs="?", help="an operator or an alias of one")
@@ -45,8 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
     cache.set_defaults(function=cache_command)
 
     options = parser.parse_args(arguments)
-    options.function(options)
-    return 0
+    return int(options.function(options) or 0)
 
 
 def version() -> str:
@@ -55,12 +76,46 @@ def version() -> str:
 
 
 def run_command(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """``minigluon run [--gpu-as-cpu] SCRIPT [ARGS]``."""
-    if not Path(options.script).is_file():
+    """``minigluon run [--gpu-as-cpu] [--no-numpy-names] SCRIPT | -m MODULE [ARGS]``."""
+    from . import _run
+
+    if not options.is_module and not Path(options.script).is_file():
         parser.error(f"no such file: {options.script!r}")
     if options.gpu_as_cpu:
         os.environ["MINIGLUON_GPU_AS_CPU"] = "1"
-    run_script(options.script, options.arguments)
+    _run.prepare(numpy_names=not options.no_numpy_names)
+    if not options.is_module:
+        _run.run_script(options.script, options.arguments)
+        return
+    try:
+        program = _run.find_module(options.script)
+    except minigluon.MXNetError as error:
+        parser.error(str(error))
+    _run.run_module(program, options.arguments)
+
+
+def check_command(options: argparse.Namespace) -> int:
+    """``minigluon check SCRIPT ...``: 1 if something is not supported."""
+    from . import _check
+
+    found = [finding for script in options.scripts for finding in _check.check_file(script)]
+    for finding in found:
+        print(finding)
+    return int(bool(found))
+
+
+def alias_command(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """``minigluon alias install|remove``."""
+    from . import _alias
+
+    if options.action == "remove":
+        path = _alias.remove_everywhere()
+        print(f"removed {path}" if path else "there is no alias in this environment")
+        return
+    try:
+        print(f"wrote {_alias.install_everywhere()}: import mxnet gives minigluon")
+    except minigluon.MXNetError as error:
+        parser.error(str(error))
 
 
 def ops_command(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
@@ -84,40 +139,6 @@ def cache_command(options: argparse.Namespace) -> None:
             file.unlink(missing_ok=True)
     what = "removed from" if options.action == "clear" else "in"
     print(f"{len(files)} files, {size / 1024:.0f} KiB, {what} {cache.folder()}")
-
-
-def run_script(script: str, arguments: list[str]) -> None:
-    """Execute ``script`` as ``python script *arguments`` would, ``mxnet`` being minigluon.
-
-    The module stays ``__main__`` until the process ends, as threads, exit handlers and spawned
-    children expect (``runpy`` would take it away when the script's last line is done).
-    """
-    minigluon.alias()
-    sys.argv = [script, *arguments]
-    if not getattr(sys.flags, "safe_path", False):
-        sys.path[0] = str(Path(script).resolve().parent)
-    module = types.ModuleType("__main__")
-    module.__file__ = script
-    sys.modules["__main__"] = module
-    try:
-        with io.open_code(str(Path(script).absolute())) as file:
-            code = compile(file.read(), script, "exec", dont_inherit=True)
-        exec(code, module.__dict__)
-    except BaseException:
-        _show_from(script)
-        raise
-
-
-def _show_from(script: str) -> None:
-    """Let the traceback of an error that ends the program begin in the script."""
-    show = sys.excepthook
-
-    def show_own_frames(kind, error, trace):
-        while trace is not None and trace.tb_frame.f_code.co_filename != script:
-            trace = trace.tb_next
-        show(kind, error.with_traceback(trace), trace)
-
-    sys.excepthook = show_own_frames
 
 
 if __name__ == "__main__":

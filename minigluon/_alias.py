@@ -1,4 +1,4 @@
-"""``import mxnet`` gives minigluon: in this process and in the processes it starts."""
+"""``import mxnet`` gives minigluon: in this process and its children, or in a whole environment."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
+import sysconfig
 from pathlib import Path
 
 import minigluon
@@ -27,7 +28,7 @@ def install() -> None:
     Raises ``MXNetError`` when another ``mxnet`` is loaded already.
     """
     loaded = sys.modules.get("mxnet")
-    if loaded not in (None, minigluon) and getattr(loaded, "__file__", None) != _shim_file():
+    if loaded not in (None, minigluon) and not hasattr(loaded, "__minigluon__"):
         raise MXNetError(
             "alias: another mxnet is loaded already.\n"
             f"  received  mxnet from {getattr(loaded, '__file__', None)}\n"
@@ -42,10 +43,6 @@ def install() -> None:
     inherited = os.environ.get("PYTHONPATH")
     if SHIM not in (inherited or "").split(os.pathsep):
         os.environ["PYTHONPATH"] = SHIM + (os.pathsep + inherited if inherited else "")
-
-
-def _shim_file() -> str:
-    return str(Path(SHIM) / "mxnet.py")
 
 
 class MXNetFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -92,3 +89,66 @@ def real_name(module: str) -> str:
     first, _, rest = module.partition(".")
     parts = ("minigluon", minigluon.SHORT_NAMES.get(first, first), rest)
     return ".".join(part for part in parts if part)
+
+
+_TEXT = '''"""``import mxnet`` gives minigluon here, until ``minigluon alias remove``."""
+
+import minigluon
+
+__minigluon__ = True
+minigluon.alias()
+'''
+
+
+def install_everywhere() -> Path:
+    """Write a module ``mxnet`` into the active environment; its path.
+
+    Raises ``MXNetError`` where a real MXNet, or anything else of that name, is installed.
+    """
+    path = _installed_file()
+    foreign = _foreign_mxnet()
+    if foreign is not None:
+        raise MXNetError(
+            f"alias install: there is another mxnet.\n  received  {foreign}\n"
+            "  expected  an environment without mxnet\n"
+            "  fix       pip uninstall mxnet, or run programs by `minigluon run`"
+        )
+    try:
+        path.write_text(_TEXT, encoding="utf-8")
+    except OSError as error:
+        raise MXNetError(
+            f"alias install: {error.strerror}.\n  received  {path}\n"
+            "  expected  an environment this user may write to\n"
+            "  fix       use a virtual environment"
+        ) from error
+    return path
+
+
+def remove_everywhere() -> Path | None:
+    """Delete what `install_everywhere` wrote; its path, or None if there was nothing of ours."""
+    path = _installed_file()
+    if not path.is_file() or path.read_text(encoding="utf-8") != _TEXT:
+        return None
+    path.unlink()
+    return path
+
+
+def _installed_file() -> Path:
+    return Path(sysconfig.get_path("purelib")) / "mxnet.py"
+
+
+def _foreign_mxnet() -> str | None:
+    """Where an ``mxnet`` would be imported from that is none of ours."""
+    for finder in sys.meta_path:
+        if isinstance(finder, MXNetFinder) or not hasattr(finder, "find_spec"):
+            continue
+        spec = finder.find_spec("mxnet", None)
+        if spec is None:
+            continue
+        if spec.origin is None:
+            return str(next(iter(spec.submodule_search_locations or ["?"])))
+        ours = spec.origin.endswith(".py") and "__minigluon__" in Path(spec.origin).read_text(
+            encoding="utf-8"
+        )
+        return None if ours else spec.origin
+    return None

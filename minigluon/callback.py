@@ -6,8 +6,6 @@ import logging
 import math
 import time
 
-from .model import save_checkpoint
-
 
 def module_checkpoint(mod, prefix, period=1, save_optimizer_states=False):
     """An epoch-end callback that calls ``mod.save_checkpoint`` every ``period`` epochs."""
@@ -25,6 +23,8 @@ def do_checkpoint(prefix, period=1):
 
     Files are ``prefix-symbol.json`` and ``prefix-0001.params``, ``prefix-0002.params``, ...
     """
+    from .model import save_checkpoint  # late: FeedForward in there imports this module
+
     period = int(max(1, period))
 
     def _callback(iter_no, sym, arg, aux):

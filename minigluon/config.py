@@ -55,6 +55,11 @@ SETTINGS: dict[str, Setting] = {
         "auto",
         "auto compiles plans of hybridised blocks and large executors; always; never",
     ),
+    "MINIGLUON_OLD_NAMES": Setting(
+        _one_of("none", "python", "all"),
+        "none",
+        "what `minigluon run` gives back to programs: names Python has dropped; numpy's too; none",
+    ),
     "MINIGLUON_CACHE_DIR": Setting(str, "", "folder for compiled kernels; empty is the user's own"),
 }
 

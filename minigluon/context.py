@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from . import config
-from .base import DeviceError
+from .base import ArgumentTypeError, DeviceError
 
 
 class Context:
@@ -37,7 +37,14 @@ class Context:
                     f"  expected  one of {', '.join(self.devstr2type)}\n"
                     "  fix       use mx.cpu() or mx.gpu(i)"
                 )
-            self.device_typeid, self.device_id = self.devstr2type[device_type], int(device_id)
+            try:
+                self.device_id = int(device_id)
+            except (TypeError, ValueError) as error:
+                raise ArgumentTypeError(
+                    f"Context: device_id is not a number.\n  received  {device_id!r}\n"
+                    "  expected  0, 1, 2, ...\n  fix       use mx.cpu() or mx.gpu(0)"
+                ) from error
+            self.device_typeid = self.devstr2type[device_type]
         self._previous: list[Context | None] = []
 
     @property

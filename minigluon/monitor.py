@@ -81,7 +81,7 @@ class Monitor:
     def toc_print(self):
         """End a batch and log what was collected."""
         for step, name, value in self.toc():
-            logging.info("Batch: %7d %30s %s", step, name, value)
+            logging.info("Batch: %7d %-30s %s", step, name, value)
 
 
 def root_mean_square(x):

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import venv
 from pathlib import Path
 
 import pytest
@@ -266,3 +267,81 @@ def test_alias_refuses_when_another_mxnet_is_loaded(tmp_path):
             raise SystemExit("accepted")
     """)
     check(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT))
+
+
+@pytest.mark.slow
+def test_a_module_is_run_by_its_name(tmp_path):
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "beside.py").write_text("import mxnet; name = mxnet.__name__\n")
+    (package / "__main__.py").write_text(
+        "import sys\nfrom .beside import name\nassert __package__ == 'package'\n"
+        "assert sys.modules['__main__'].__dict__ is globals()\n"
+        "print(name, __name__, sys.argv[1:], sys.argv[0] == __file__)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    result = subprocess.run(
+        [sys.executable, "-m", "minigluon", "run", "-m", "package", "-m", "--help"],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=tmp_path,
+    )
+    check(result)
+    assert result.stdout == "minigluon __main__ ['-m', '--help'] True\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["nowhere_to_be_found", "minigluon.rnn"])
+def test_a_module_that_cannot_be_run_ends_with_two(name):
+    result = minigluon_command("run", "-m", name)
+    assert result.returncode == 2
+    assert f"no module {name} to run" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """A virtual environment's python with minigluon on its path; runs the command line in it."""
+    root = tmp_path / "environment"
+    venv.EnvBuilder(with_pip=False, symlinks=True).create(root)
+    python = root / "bin" / "python"
+    (site,) = root.glob("lib/python*/site-packages")
+    paths = [str(ROOT), *(p for p in sys.path if p.endswith("site-packages"))]
+    (site / "there.pth").write_text("\n".join(paths))
+    plain = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+
+    def run(*arguments):
+        return subprocess.run(
+            [python, *arguments], capture_output=True, text=True, env=plain, cwd=tmp_path
+        )
+
+    return run, site
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="looks for bin/python")
+def test_an_environment_can_be_given_the_alias_and_get_rid_of_it(environment):
+    run, site = environment
+    check(run("-m", "minigluon", "alias", "install"))
+    check(run("-m", "minigluon", "alias", "install"))
+    program = "import mxnet, mxnet.gluon.nn as nn, minigluon; assert mxnet is minigluon; nn.Dense"
+    check(run("-c", program))
+    check(run("-m", "minigluon", "alias", "remove"))
+    assert not (site / "mxnet.py").exists()
+    assert run("-c", "import mxnet").returncode == 1
+    assert "no alias" in run("-m", "minigluon", "alias", "remove").stdout
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="looks for bin/python")
+def test_an_environment_with_a_real_mxnet_is_left_alone(environment):
+    run, site = environment
+    (site / "mxnet").mkdir()
+    (site / "mxnet" / "__init__.py").write_text("")
+    result = run("-m", "minigluon", "alias", "install")
+    assert result.returncode == 2
+    assert str(site / "mxnet") in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (site / "mxnet.py").exists()

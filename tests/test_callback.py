@@ -108,13 +108,14 @@ def test_validation_metric_is_logged(lines, accuracy):
     assert lines() == ["Epoch[3] Validation-accuracy=0.500000"]
 
 
-def test_checkpoints_are_saved_each_period(monkeypatch):
-    saved = []
-    monkeypatch.setattr(callback, "save_checkpoint", lambda *args: saved.append(args))
-    checkpoint = callback.do_checkpoint("net", period=2)
+def test_checkpoints_are_saved_each_period(tmp_path):
+    checkpoint = callback.do_checkpoint(str(tmp_path / "net"), period=2)
     for epoch in range(4):
-        checkpoint(epoch, "symbol", "arg", "aux")
-    assert saved == [("net", 2, "symbol", "arg", "aux"), ("net", 4, "symbol", "arg", "aux")]
+        checkpoint(epoch, None, {"w": nd.ones((1,))}, {})
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "net-0002.params",
+        "net-0004.params",
+    ]
 
 
 def test_modules_are_saved_each_period():

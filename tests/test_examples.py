@@ -88,3 +88,34 @@ def test_adult_without_its_files_says_where_they_are_published(tmp_path):
     assert "a9a is not in" in result.stderr
     assert "LIBSVM data collection" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+RECOMMENDERS = ["sparse_linear_classification", "factorization_machine", "wide_deep"]
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [*zip(RECOMMENDERS, (0.84, 0.76, 0.88), strict=True)], ids=RECOMMENDERS
+)
+def test_recommenders_learn_and_go_on_where_they_were_saved(name, least, tmp_path):
+    saved = str(tmp_path / "model")
+    whole = output(f"{name}.py", "--epochs", "3").splitlines()
+    assert float(whole[-1].split()[-1]) >= least
+    output(f"{name}.py", "--epochs", "2", "--checkpoint", saved)
+    rest = output(f"{name}.py", "--epochs", "3", "--checkpoint", saved, "--resume", "2")
+    assert rest.splitlines() == whole[2:]
+
+
+def test_matrix_factorization_learns_and_goes_on_where_it_was_saved(tmp_path):
+    saved = str(tmp_path / "model")
+    whole = output("matrix_factorization.py", "--epochs", "4").splitlines()
+    assert float(whole[-1].split()[-1]) <= 0.65
+    output("matrix_factorization.py", "--epochs", "3", "--checkpoint", saved)
+    rest = output(
+        "matrix_factorization.py", "--epochs", "4", "--checkpoint", saved, "--resume", "3"
+    )
+    assert rest.splitlines() == whole[3:]
+
+
+def test_published_files_of_people_are_read_by_the_wide_and_deep_program(data_folder):
+    text = output("wide_deep.py", "--data", str(data_folder), "--epochs", "1")
+    assert float(text.split()[-1]) >= 0.84

@@ -9,7 +9,7 @@ import minigluon
 
 ROOT = Path(minigluon.__file__).parent
 LAYERS = [
-    "base _current config context dtypes name attribute",
+    "base _paths _current config context dtypes name attribute",
     "storage",
     "kernels",
     "core",
@@ -18,7 +18,7 @@ LAYERS = [
     "random executor engine profiler runtime util libinfo recordio image io kvstore registry log "
     "error optimizer metric initializer lr_scheduler operator",
     "gluon module model rnn callback monitor visualization contrib executor_manager",
-    "__init__ __main__ _alias _catalogue _shim test_utils",
+    "__init__ __main__ _alias _catalogue _check _old_names _run _shim test_utils",
 ]
 PARTS = {f"minigluon.{part}" for parts in LAYERS for part in parts.split()}
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts.split()}

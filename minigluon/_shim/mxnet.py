@@ -9,4 +9,8 @@ except ModuleNotFoundError:  # the parent ran from a checkout that is not instal
     sys.path.append(str(Path(__file__).parents[2]))
     import minigluon
 
+from minigluon import _run
+
+__minigluon__ = True
 minigluon.alias()
+_run.give_back_old_names()

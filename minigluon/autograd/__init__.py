@@ -6,7 +6,7 @@ import ctypes
 from typing import Any
 
 from ..core.state import state
-from . import tape
+from . import direct, tape
 from .function import Function
 from .scopes import (
     is_recording,
@@ -61,6 +61,8 @@ def backward(
     heads = _as_list(heads)
     if head_grads is not None:
         head_grads = _as_list(head_grads)
+    elif len(heads) == 1 and direct.backward(heads[0], retain_graph):
+        return
     before = state.training
     state.training = train_mode
     try:

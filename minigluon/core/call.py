@@ -13,6 +13,7 @@ import numpy as np
 from .. import config, storage
 from ..base import StorageFallbackWarning, attribute_to_string
 from ..context import current_context
+from .explain import too_many
 from .op import Op
 from .state import generator, state
 
@@ -99,6 +100,11 @@ class Call:
 
     def _choose(self, types: tuple[type, ...], hint: str | None) -> Dispatch:
         op, attrs = self.op, self.attrs
+        if op.input_rule is not None and not op.variadic:
+            names = op.names_of_inputs(attrs)
+            if len(types) > len(names):
+                left_out = [n for n in op.inputs if n not in names]
+                raise too_many(op, names, left_out or [f"array {len(names)}"])
         stypes = tuple([storage.STYPES.get(t, "default") for t in types])
         row = op.choose(stypes, hint, attrs)
         if row is not None:

@@ -8,7 +8,7 @@ from ..attribute import current as current_scope
 from ..base import ArgumentTypeError, attribute_to_string
 from ..name import current as current_names
 from .call import Call, intern
-from .explain import missing_attribute, unknown_attribute
+from .explain import missing_attribute, too_many, unknown_attribute
 from .graph import Entry, Node
 from .op import REQUIRED, Op
 
@@ -108,8 +108,10 @@ def _entries(
 ) -> list[Entry | None]:
     entries: list[Entry | None] = []
     optional = op.optional if op.input_rule is None else ()
-    for k, formal in enumerate(names):
-        given = arrays[k] if k < len(arrays) else None
+    # attributes may leave inputs in the middle out, so a place tells a name, and not a number
+    placed = dict(zip(names if op.variadic else op.inputs, arrays, strict=False))
+    for formal in names:
+        given = placed.pop(formal, None)
         if given is None:
             given = by_name.pop(formal, None)
         if given is None:
@@ -117,7 +119,7 @@ def _entries(
                 continue
             made = dict(attrs)
             if op.starts and formal in op.starts:
-                made["__init__"] = f'["{op.starts[formal]}", {{}}]'
+                made["__init__"] = op.starts[formal]
             entries.append((Node(None, (), f"{name}_{formal}", made or None), 0))
             continue
         found = getattr(given, "_entries", None)
@@ -138,4 +140,6 @@ def _entries(
         entries.append(found[0])
     for key in by_name:
         raise unknown_attribute(op, key)
+    if any(left is not None for left in placed.values()):
+        raise too_many(op, names, [key for key, left in placed.items() if left is not None])
     return entries

@@ -81,6 +81,12 @@ def explain(call: Call, inputs: Any, error: Exception) -> Exception:
             f"{_titled(op, error)}\n  received  {received(call, data)}\n"
             f"{expected}  fix       see the documentation: help(mx.nd.{op.name})"
         )
+    shape = call.attrs.get("shape")
+    if isinstance(shape, tuple) and any(n is not None and n < 0 for n in shape):
+        return ShapeError(
+            f"{op.name}: a length is negative.\n  received  {received(call, data)}\n"
+            "  expected  lengths of at least 0\n  fix       give the shape in full"
+        )
     if isinstance(error, ValueError) and "read-only" in str(error):
         return ArgumentError(
             f"{op.name}: a read-only array cannot be written to.\n"
@@ -92,6 +98,15 @@ def explain(call: Call, inputs: Any, error: Exception) -> Exception:
     return kind(
         f"{op.name}: the inputs cannot be computed with.\n  received  {received(call, data)}\n"
         f"{expected}  fix       {type(error).__name__}: {error}"
+    )
+
+
+def too_many(op: Op, names: Sequence[str], extra: Sequence[str]) -> ArgumentError:
+    """The exception for arrays that an operator does not take with its attributes as they are."""
+    return ArgumentError(
+        f"{op.name}: too many arrays.\n  received  {', '.join(extra)} as well\n"
+        f"  expected  {', '.join(names) or 'none'}, with the attributes as they are\n"
+        f"  fix       leave {', '.join(extra)} out, or set the attribute that asks for it"
     )
 
 

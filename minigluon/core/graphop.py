@@ -42,6 +42,19 @@ class PlannedCall(Call):
         self.pull: Any = None
 
 
+class CompiledCall(PlannedCall):
+    """One whose plan is compiled where that is possible.
+
+    ``chains`` are for `autograd.direct`: by the Call above it, what runs both backwards.
+    """
+
+    __slots__ = ("chains",)
+
+    def __init__(self, op: GraphOp, plan: Plan, data: Sequence[Any]):
+        super().__init__(op, plan, data)
+        self.chains: dict[Call, Any] = {}
+
+
 class GraphOp(Op):
     """An operator whose body is a graph of others.
 
@@ -85,7 +98,8 @@ class GraphOp(Op):
             plan = self._make_plan(training, wanted, types, data)
             if len(self.planned) >= REMEMBERED:
                 self.planned.clear()
-            found = self.planned[exact] = PlannedCall(self, plan, data)
+            kind = CompiledCall if self.compiles else PlannedCall
+            found = self.planned[exact] = kind(self, plan, data)
         self.recent[training, wanted] = found
         return found
 

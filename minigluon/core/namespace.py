@@ -209,10 +209,15 @@ def create(call: Call, ctx: Any, out: Any) -> Any:
     ctx = usable(ctx)
     with ctx:
         kernel = call.memo.get(()) or call.kernel(())
-        if call.op.inplace and out is not None:
-            state.quietly(kernel, out=out._data)
-            return out
-        result = state.quietly(kernel)
+        try:
+            if call.op.inplace and out is not None:
+                state.quietly(kernel, out=out._data)
+                return out
+            result = state.quietly(kernel)
+        except Exception as error:
+            from .explain import explain
+
+            raise explain(call, (), error) from error
     if out is not None:
         several = isinstance(out, list | tuple)
         for x, r in zip(out, result, strict=False) if several else ((out, result),):

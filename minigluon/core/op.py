@@ -72,7 +72,7 @@ class Op:
     instance: Any = None
     #: the graphs that the operator runs, as lists of heads
     graphs: Any = ()
-    #: input -> the initializer that a variable made for it in a symbol asks for
+    #: input -> what a variable made for it in a symbol asks to start as: an initializer's JSON
     starts: Any = None
 
     def __init__(self, function: Callable[..., Any], name: str | None = None, **options: Any):

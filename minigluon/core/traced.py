@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base import MXNetError
 from .graph import Entry, Node, by_age, variable
-from .graphop import SIGNATURES, GraphOp, PlannedCall, recorded
+from .graphop import SIGNATURES, CompiledCall, GraphOp, PlannedCall, recorded
 from .invoke import wrap
 from .state import state
 
@@ -44,8 +44,7 @@ class Traced:
             if entries.count(None) < len(entries):
                 wanted = tuple([e is not None for e in entries])
                 first = entries[0]
-                compiled = first is not None and type(first[0].call) is PlannedCall
-                compiled = compiled and first[0].call.op.compiles
+                compiled = first is not None and type(first[0].call) is CompiledCall
         key = compiled, state.training, wanted
         planned = self.recent.get(key)
         results = None if planned is None else state.quietly(planned.fast, *data)

@@ -8,6 +8,8 @@ import numpy as np
 
 from .. import ndarray as nd
 from ..base import ArgumentError, numeric_types
+from ..core.graphop import CompiledCall
+from ..core.state import state
 from ..core.traced import Traced
 from ..ndarray import NDArray
 from .block import HybridBlock
@@ -52,6 +54,7 @@ class Loss(HybridBlock):
         self._forget_traced()
 
     def _forget_traced(self) -> None:
+        self.__dict__["_ready"], self.__dict__["_made_ready"] = {}, {}
         self.__dict__["_traced"] = {} if type(self).__module__ == __name__ else None
 
     def __getstate__(self) -> dict:
@@ -66,8 +69,16 @@ class Loss(HybridBlock):
             found = traced[kinds] if kinds in traced else self._trace(kinds)
             if found is not None:
                 given = [a for a in args if a is not None] if NoneType in kinds else args
-                result = found.run((x, *given))
+                inputs = (x, *given)
+                result = found.run(inputs)
                 if result is not None:
+                    if len(given) == len(args):
+                        first = inputs[0]._entry
+                        compiled = first is not None and type(first[0].call) is CompiledCall
+                        self._get_ready(
+                            len(inputs), found.recent, inputs, range(len(inputs)), (),
+                            (compiled and state.recording,), first_compiled=compiled,
+                        )  # fmt: skip
                     return result
         return super().forward(x, *args)
 

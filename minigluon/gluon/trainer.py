@@ -126,6 +126,7 @@ class Trainer:
         self._distributed = None
         self._update_on_kvstore = None
         self._params_to_init = list(self._params)
+        self._held = None
 
     def _init_kvstore(self):
         """Make the store, if one is needed, and decide who updates."""
@@ -190,7 +191,13 @@ class Trainer:
         Call it after ``backward``. A parameter whose gradient no ``backward`` wrote since the last
         step raises ``UserWarning``, or is skipped with ``ignore_stale_grad``.
         """
-        self._check_and_rescale_grad(self._scale / _checked_batch_size(batch_size))
+        if batch_size == 0:
+            raise _no_batch(batch_size)
+        scale = self._scale / batch_size
+        if self._update_on_kvstore:
+            self._check_and_rescale_grad(scale)
+        else:
+            self._optimizer.rescale_grad = scale
         if not self._kv_initialized or self._params_to_init:
             self._all_ready()
         if self._kvstore is not None:
@@ -217,7 +224,9 @@ class Trainer:
                 "update() when parameters are updated on kvstore is not supported. Try setting "
                 "`update_on_kvstore` to False when creating trainer."
             )
-        self._check_and_rescale_grad(self._scale / _checked_batch_size(batch_size))
+        if batch_size == 0:
+            raise _no_batch(batch_size)
+        self._check_and_rescale_grad(self._scale / batch_size)
         self._update(ignore_stale_grad)
 
     def _check_and_rescale_grad(self, scale):
@@ -260,22 +269,28 @@ class Trainer:
         if self._kvstore is not None and self._update_on_kvstore:
             self._pull_updated()
             return
-        updates = [([], [], []) for _ in self._updaters]
-        for i, p in enumerate(self._params):
-            if p.grad_req == "null":
-                continue
-            arrays = p._check_and_get(p._data, list)
-            for update, array, grad in zip(updates, arrays, p.list_grad(), strict=True):
-                if array._fresh_grad:
-                    update[0].append(i)
-                    update[1].append(grad)
-                    update[2].append(array)
-                elif not ignore_stale_grad:
-                    raise _stale(p, array)
-        for updater, (indices, grads, weights) in zip(self._updaters, updates, strict=True):
+        held = self._held
+        if held is None or not held.holds():
+            held = self._held = _Held(self._params, len(self._updaters))
+        for _, _, weights in held.devices:
             for weight in weights:
-                weight._fresh_grad = False
+                if not weight._fresh:
+                    if not ignore_stale_grad:
+                        held.refuse_stale()
+                    self._update_fresh(held)
+                    return
+        for updater, (indices, grads, weights) in zip(self._updaters, held.devices, strict=True):
+            for weight in weights:
+                weight._fresh = False
             updater(indices, grads, weights)
+
+    def _update_fresh(self, held):
+        """Update the parameters only whose gradients were written."""
+        for updater, parameters in zip(self._updaters, held.devices, strict=True):
+            fresh = [one for one in zip(*parameters, strict=True) if one[2]._fresh]
+            for _, _, weight in fresh:
+                weight._fresh = False
+            updater(*([one[k] for one in fresh] for k in range(3)))
 
     def _pull_updated(self):
         """Fetch what the store has updated; rows of ``row_sparse`` values come when asked for."""
@@ -370,15 +385,51 @@ def _store_for_dense_weights(wanted, on_store, devices, sparse_grad):
     return wanted, bool(on_store)
 
 
-def _checked_batch_size(batch_size):
-    if batch_size == 0:
-        raise ArgumentError(
-            "step: gradients cannot be divided by a batch_size of 0.\n"
-            f"  received  batch_size={batch_size!r}\n"
-            "  expected  the number of samples the loss was summed over\n"
-            "  fix       pass the batch's size, or 1 to take gradients as they are"
-        )
-    return batch_size
+class _Held:
+    """The arrays of the parameters that are updated, fetched once for all steps.
+
+    ``devices`` are ``(indices, gradients, weights)``. A parameter makes new lists whenever it gets
+    other arrays, so comparing those is enough to see that what is held is still right.
+    """
+
+    __slots__ = ("devices", "lists")
+
+    def __init__(self, params, devices):
+        self.lists = [(p, p._data, p._grad) for p in params]
+        self.devices = [([], [], []) for _ in range(devices)]
+        for i, p in enumerate(params):
+            if p.grad_req == "null":
+                continue
+            arrays = p._check_and_get(p._data, list)
+            for device, array, grad in zip(self.devices, arrays, p.list_grad(), strict=True):
+                array._fresh_grad = array._fresh_grad  # there may have been no such attribute
+                device[0].append(i)
+                device[1].append(grad)
+                device[2].append(array)
+
+    def holds(self):
+        """Whether no parameter got other arrays since."""
+        for p, data, grad in self.lists:  # noqa: SIM110 - all() costs a generator
+            if p._data is not data or p._grad is not grad:
+                return False
+        return True
+
+    def refuse_stale(self):
+        """Raise for the first parameter one of whose gradients was not written."""
+        for index in self.devices[0][0]:
+            for indices, _, weights in self.devices:
+                weight = weights[indices.index(index)]
+                if not weight._fresh:
+                    raise _stale(self.lists[index][0], weight)
+
+
+def _no_batch(batch_size):
+    return ArgumentError(
+        "step: gradients cannot be divided by a batch_size of 0.\n"
+        f"  received  batch_size={batch_size!r}\n"
+        "  expected  the number of samples the loss was summed over\n"
+        "  fix       pass the batch's size, or 1 to take gradients as they are"
+    )
 
 
 def _stale(parameter, array):

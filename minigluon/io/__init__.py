@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._paths import answer_for_old_modules
 from .csv import CSVIter
 from .desc import DataBatch, DataDesc, DataIter
 from .files import MXDataIter
@@ -22,3 +23,5 @@ __all__ = [
     "PrefetchingIter",
     "ResizeIter",
 ]
+
+answer_for_old_modules(__name__)

@@ -41,6 +41,10 @@ from ._jit import jit
 
 #: below this many elements numpy updates
 SMALL = 2048
+#: rows of up to so many elements are brought together, updated as one array, and taken back: their
+#: cache misses then overlap (Adam on 5k rows of 2 out of 1M: 78 us against 130); longer rows are
+#: updated where they lie
+NARROW = 8
 
 
 def sgd(weight, grad, out, *, lr, wd=0.0, rescale_grad=1.0, clip_gradient=-1.0):
@@ -118,7 +122,7 @@ def _all_contiguous(arrays):
 
 def sgd_rows(weight, grad, *, lr, wd=0.0, rescale_grad=1.0, clip_gradient=-1.0):
     """Lazy ``sgd``."""
-    return _lazy(_sgd_rows, _sgd_small, grad, (weight,), (lr, wd, rescale_grad, clip_gradient))
+    return _lazy(_sgd_rows, _sgd, _sgd_small, grad, (weight,), (lr, wd, rescale_grad, clip_gradient))
 
 
 def sgd_momentum_rows(
@@ -126,7 +130,7 @@ def sgd_momentum_rows(
 ):
     """Lazy ``sgd_momentum``: momentum of rows without a gradient neither decays nor acts."""
     attributes = (lr, momentum, wd, rescale_grad, clip_gradient)
-    return _lazy(_momentum_rows, _momentum_small, grad, (weight, momentum_state), attributes)
+    return _lazy(_momentum_rows, _momentum, _momentum_small, grad, (weight, momentum_state), attributes)
 
 
 def adam_rows(
@@ -135,7 +139,7 @@ def adam_rows(
 ):  # fmt: skip
     """Lazy ``adam``."""
     attributes = (lr, beta1, beta2, epsilon, wd, rescale_grad, clip_gradient)
-    return _lazy(_adam_rows, _adam_small, grad, (weight, mean, var), attributes)
+    return _lazy(_adam_rows, _adam, _adam_small, grad, (weight, mean, var), attributes)
 
 
 def adagrad_rows(
@@ -143,7 +147,7 @@ def adagrad_rows(
 ):
     """Lazy ``adagrad``."""
     attributes = (lr, epsilon, wd, rescale_grad, clip_gradient)
-    return _lazy(_adagrad_rows, _adagrad_small, grad, (weight, history), attributes)
+    return _lazy(_adagrad_rows, _adagrad, _adagrad_small, grad, (weight, history), attributes)
 
 
 def ftrl_rows(
@@ -151,11 +155,11 @@ def ftrl_rows(
 ):
     """Lazy ``ftrl``."""
     attributes = (lr, lamda1, beta, wd, rescale_grad, clip_gradient)
-    return _lazy(_ftrl_rows, _ftrl_small, grad, (weight, z, n), attributes)
+    return _lazy(_ftrl_rows, _ftrl, _ftrl_small, grad, (weight, z, n), attributes)
 
 
 def _lazy(
-    compiled: Any, small: Any, grad: RowSparse, storages: tuple[Any, ...], attributes: tuple
+    compiled: Any, dense: Any, small: Any, grad: RowSparse, storages: tuple[Any, ...], attributes: tuple
 ) -> tuple[Any, ...]:
     """Bring the rows of ``grad`` together in every storage and update them."""
     ids, results, arrays, places = grad.indices, [], [], []
@@ -172,6 +176,15 @@ def _lazy(
     if g.size >= SMALL and g.dtype != np.float16 and _all_contiguous(arrays) and _jit.has_numba():
         flat = [a.reshape(a.shape[0], -1) for a in arrays]
         g = np.ascontiguousarray(g).reshape(ids.size, -1)
+        if g.shape[1] <= NARROW:
+            rows = [
+                _take_rows(a, at, np.empty(g.shape, a.dtype))
+                for a, at in zip(flat, places, strict=True)
+            ]
+            _dense(dense, small, (rows[0], g, *rows[1:], rows[0]), attributes)
+            for array, at, row in zip(flat, places, rows, strict=True):
+                _put_rows(array, at, row)
+            return tuple(results)
         moved = [x for pair in zip(flat, places, strict=True) for x in pair]
         compiled(g, *moved, *[float(a) for a in attributes])
     elif ids.size == 1:  # a single row is updated where it lies: 2 us less than out and back
@@ -269,6 +282,35 @@ def _ftrl_small(weight, grad, z, n, out, lr, lamda1, beta, wd, rescale, clip):
     kept = np.abs(z) > lamda1
     np.divide(np.copysign(lamda1, z) - z, (beta + new_root) / lr + wd, out=out)
     out *= kept
+
+
+@jit
+def _take_rows(source, at, out):
+    """The rows ``at`` of a matrix."""
+    if source.shape[1] == 2:  # spelled out, as a loop of two costs more than its body
+        for k in range(at.size):
+            row = np.uint64(at[k])
+            out[k, 0], out[k, 1] = source[row, 0], source[row, 1]
+    else:
+        for k in range(at.size):
+            row = np.uint64(at[k])
+            for c in range(source.shape[1]):
+                out[k, c] = source[row, c]
+    return out
+
+
+@jit
+def _put_rows(target, at, rows):
+    """Write ``rows`` to the rows ``at`` of a matrix."""
+    if target.shape[1] == 2:
+        for k in range(at.size):
+            row = np.uint64(at[k])
+            target[row, 0], target[row, 1] = rows[k, 0], rows[k, 1]
+    else:
+        for k in range(at.size):
+            row = np.uint64(at[k])
+            for c in range(target.shape[1]):
+                target[row, c] = rows[k, c]
 
 
 # The same compiled: the rule for one element, and two loops for each. Products and sums are grouped

@@ -1,5 +1,6 @@
 """Stores of parameters by key, shared by devices: ``mx.kv``."""
 
+from .._paths import answer_for_old_modules
 from ..base import MXNetError
 from .base import KVStoreBase, TestStore
 from .local import KVStore
@@ -34,3 +35,5 @@ def create(name="local"):
 
 
 __all__ = ["KVStore", "KVStoreBase", "TestStore", "create"]
+
+answer_for_old_modules(__name__)

@@ -181,13 +181,15 @@ class BaseModule:
         )
         if monitor is not None:
             self.install_monitor(monitor)
-        self.init_params(
-            initializer=initializer,
-            arg_params=arg_params,
-            aux_params=aux_params,
-            allow_missing=allow_missing,
-            force_init=force_init,
-        )
+        # a loaded module goes on with what it has; values that are given and ignored are warned of
+        if force_init or not self.params_initialized or arg_params or aux_params:
+            self.init_params(
+                initializer=initializer,
+                arg_params=arg_params,
+                aux_params=aux_params,
+                allow_missing=allow_missing,
+                force_init=force_init,
+            )
         self.init_optimizer(kvstore=kvstore, optimizer=optimizer, optimizer_params=optimizer_params)
         eval_metric = _as_metric(eval_metric)
         validation_metric = eval_metric if validation_metric is None else validation_metric

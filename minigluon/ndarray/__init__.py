@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from .. import ops as _table  # noqa: F401  (fills the operator table)
+from .._paths import answer_for_old_modules
 from ..core.graphop import CachedOp
 from ..core.namespace import operator_namespace
 from . import _internal, arithmetic, contrib, image, linalg, methods, op, random, sparse
@@ -65,3 +66,5 @@ __all__ = [
     "power", "random", "save", "sparse", "split_v2", "subtract", "to_dlpack_for_read",
     "to_dlpack_for_write", "true_divide", "waitall", "zeros",
 ]  # fmt: skip
+
+answer_for_old_modules(__name__)

@@ -218,7 +218,8 @@ def eye(
 ) -> NDArray:
     """A matrix of ``N`` rows (and ``M`` columns) with ones on its ``k``-th diagonal."""
     _refuse_keywords("eye", kwargs)
-    return _put(np.eye(int(N), int(M) if M > 0 else int(N), int(k), as_dtype(dtype)), ctx, out)
+    rows, columns = as_shape((N, M if M > 0 else N))
+    return _put(np.eye(rows, columns, int(k), as_dtype(dtype)), ctx, out)
 
 
 def _put(made: np.ndarray, ctx: Context | None, out: NDArray | None) -> NDArray:
@@ -515,7 +516,7 @@ def save(fname: str, data: Any) -> None:
         content = [value._data for value in data]
     else:
         raise _not_savable(data)
-    serialize.write_file(fname, serialize.dumps(content, state.np_shape))
+    serialize.save(fname, content, state.np_shape)
 
 
 class NotSavable(MXNetError, TypeError, ValueError):
@@ -548,7 +549,7 @@ def load(fname: str) -> Any:
     """What ``save`` wrote: a list of arrays, or a dict if they have names."""
     if not isinstance(fname, str | os.PathLike):
         raise _not_a_path("load", fname)
-    return load_frombuffer(serialize.read_file(fname))
+    return _arrays(serialize.load(fname, state.np_shape))
 
 
 def load_frombuffer(buf: bytes | str) -> Any:
@@ -564,7 +565,11 @@ def load_frombuffer(buf: bytes | str) -> Any:
                 "read the file in binary mode",
             )
         )
-    loaded = serialize.loads(buf, state.np_shape)
+    return _arrays(serialize.loads(buf, state.np_shape))
+
+
+def _arrays(loaded: list[tuple[str | None, storage.Storage, Any]]) -> Any:
+    """A dict of arrays, or a list if they have no names."""
     cpu = Context("cpu", 0)
     pairs = [(name, _loaded(data, cpu)) for name, data, _ in loaded]
     if pairs and pairs[0][0] is not None:

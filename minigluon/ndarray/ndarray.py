@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import autograd, storage
+from ..autograd import direct
 from ..base import (
     MXNetError,
     ShapeError,
@@ -136,6 +137,8 @@ class NDArray:
 
         ``out_grad`` is the gradient of what follows with respect to this array; ones if not given.
         """
+        if out_grad is None and direct.backward(self, retain_graph):
+            return
         heads = None if out_grad is None else [out_grad]
         autograd.backward([self], heads, retain_graph=retain_graph, train_mode=train_mode)
 

@@ -22,6 +22,7 @@ from ..storage import FLAGS, STYPES, Csr, RowSparse, Storage
 
 LIST_MAGIC = 0x112
 V1, V2, V3 = 0xF993FAC8, 0xF993FAC9, 0xF993FACA
+SAFETENSORS = ".safetensors"
 _CPU = struct.pack("<ii", 1, 0)
 _BFLOAT16 = 12
 _MAX_NDIM = 64
@@ -52,22 +53,24 @@ def dumps(arrays: Mapping[str, Storage] | Iterable[Storage], np_shape: bool = Fa
     return b"".join(parts)
 
 
-def loads(data: Any, np_shape: bool = False) -> list[tuple[str | None, Storage, np.dtype[Any]]]:
+def loads(
+    data: Any, np_shape: bool = False, path: object = None
+) -> list[tuple[str | None, Storage, np.dtype[Any]]]:
     """``(name or None, storage, dtype)`` for every array in the bytes of a file.
 
     As in MXNet, version 3 is read under numpy-shape semantics only and the older versions only
     outside of it. bfloat16 values come back as float32. Bytes that are cut short, or no such file
-    at all, raise ``MXNetError``.
+    at all, raise ``MXNetError`` with the place, and the ``path`` if it is told.
     """
-    reader = _Reader(data)
+    reader = _Reader(data, path)
     if reader.number("<Q") != LIST_MAGIC:
-        raise _bad("Invalid NDArray file format", "the first 8 bytes are not 0x112")
+        raise reader.bad("Invalid NDArray file format", "the first 8 bytes are not 0x112")
     reader.number("<Q")
     count = reader.count(4)
     values = [_read(reader, np_shape) for _ in range(count)]
     named = reader.count(8)
     if named not in (0, count):
-        raise _bad("Invalid NDArray file format", f"{named} names for {count} arrays")
+        raise reader.bad("Invalid NDArray file format", f"{named} names for {count} arrays")
     names = [_read_name(reader) for _ in range(named)] or [None] * count
     return [(name, value, value.dtype) for name, value in zip(names, values, strict=True)]
 
@@ -82,6 +85,31 @@ def dumps_one(array: Storage, np_shape: bool = False) -> bytes:
 def loads_one(data: Any, np_shape: bool = False) -> Storage:
     """The array that ``dumps_one`` (or MXNet's own pickling) made these bytes of."""
     return _read(_Reader(data), np_shape)
+
+
+def save(
+    path: str | os.PathLike[str],
+    arrays: Mapping[str, Storage] | Iterable[Storage],
+    np_shape: bool = False,
+) -> None:
+    """Write a file of arrays, whole or not at all; ``.safetensors`` files are written as such."""
+    if os.fspath(path).endswith(SAFETENSORS):
+        from .safetensors import dumps as write
+
+        write_file(path, write(arrays))
+    else:
+        write_file(path, dumps(arrays, np_shape))
+
+
+def load(
+    path: str | os.PathLike[str], np_shape: bool = False
+) -> list[tuple[str | None, Storage, np.dtype[Any]]]:
+    """What `loads` gives for a file; ``.safetensors`` files are read as such."""
+    if os.fspath(path).endswith(SAFETENSORS):
+        from .safetensors import loads as read
+
+        return read(read_file(path), path)
+    return loads(read_file(path), np_shape, path)
 
 
 def write_file(path: str | os.PathLike[str], data: bytes) -> None:
@@ -151,18 +179,26 @@ def _raw(x: np.ndarray) -> bytes:
 class _Reader:
     """A position in a buffer that never goes past its end."""
 
-    __slots__ = ("at", "buffer")
+    __slots__ = ("at", "buffer", "path")
 
-    def __init__(self, data: Any):
-        self.buffer, self.at = memoryview(data).cast("B"), 0
+    def __init__(self, data: Any, path: object = None):
+        self.buffer, self.at, self.path = memoryview(data).cast("B"), 0, path
+
+    def bad(self, what: str, detail: str) -> MXNetError:
+        """What is wrong with the bytes before this place."""
+        place = f"byte {self.at}" if self.path is None else f"{self.path}, byte {self.at}"
+        return MXNetError(
+            f"load: {place}: {what}.\n  received  {detail}\n"
+            "  expected  a whole file written by nd.save, Module or Gluon\n"
+            "  fix       check the path, and that the file was copied or downloaded completely"
+        )
 
     def take(self, size: int) -> memoryview:
         """The next ``size`` bytes."""
         end = self.at + size
         if size < 0 or end > len(self.buffer):
-            raise _bad(
-                "the data ends too early",
-                f"{size} more bytes expected at {self.at} of {len(self.buffer)}",
+            raise self.bad(
+                "the data ends too early", f"{size} more bytes expected, of {len(self.buffer)}"
             )
         part, self.at = self.buffer[self.at : end], end
         return part
@@ -176,23 +212,23 @@ class _Reader:
         """The next number of things, each of which takes ``least`` bytes or more."""
         value = self.number("<Q")
         if value * least > len(self.buffer) - self.at:
-            raise _bad("the data ends too early", f"{value} entries announced at {self.at - 8}")
+            raise self.bad("the data ends too early", f"{value} entries announced")
         return value
 
     def shape(self, ndim: int, width: str = "q") -> tuple[int, ...]:
         """The next ``ndim`` dimensions."""
         if not 0 <= ndim <= _MAX_NDIM:
-            raise _bad("Invalid NDArray file format", f"an array of {ndim} dimensions")
+            raise self.bad("Invalid NDArray file format", f"an array of {ndim} dimensions")
         size = struct.calcsize(f"<{width}")
         shape = struct.unpack(f"<{ndim}{width}", self.take(ndim * size))
         if min(shape, default=0) < 0:
-            raise _bad("Invalid NDArray file format", f"an array of shape {shape}")
+            raise self.bad("Invalid NDArray file format", f"an array of shape {shape}")
         return shape
 
     def values(self, flag: int, shape: tuple[int, ...]) -> np.ndarray:
         """The next array of raw values, copied out of the buffer."""
         if flag != _BFLOAT16 and flag not in dtypes.FROM_FLAG:
-            raise _bad(f"Unknown type enum {flag}", f"flag {flag}")
+            raise self.bad(f"Unknown type enum {flag}", f"flag {flag}")
         dtype = np.dtype(np.uint16) if flag == _BFLOAT16 else dtypes.FROM_FLAG[flag]
         size = dtype.itemsize
         for side in shape:
@@ -201,7 +237,7 @@ class _Reader:
         try:
             found = found.reshape(shape)
         except ValueError as error:  # no values, but dimensions beyond what numpy can address
-            raise _bad("Invalid NDArray file format", f"an array of shape {shape}") from error
+            raise self.bad("Invalid NDArray file format", f"an array of shape {shape}") from error
         if flag == _BFLOAT16:
             return (found.astype(np.uint32) << 16).view(np.float32)
         return found.astype(dtype)
@@ -228,7 +264,7 @@ def _read(reader: _Reader, np_shape: bool) -> Storage:
         ndim = reader.number("<i")
         return _nothing() if ndim == -1 else _read_dense(reader, reader.shape(ndim), magic == V3)
     if stype not in (FLAGS["csr"], FLAGS["row_sparse"]) or magic == V3:
-        raise _bad("Invalid NDArray file format", f"storage type {stype}")
+        raise reader.bad("Invalid NDArray file format", f"storage type {stype}")
     stored = reader.shape(reader.number("<i"))
     shape = reader.shape(reader.number("<i"))
     if not shape:
@@ -239,8 +275,8 @@ def _read(reader: _Reader, np_shape: bool) -> Storage:
     values = reader.values(flag, stored)
     indices = [reader.values(f, s).astype(np.int64, copy=False) for f, s in aux]
     if stype == FLAGS["csr"]:
-        return _checked_csr(values, indices[1], indices[0], shape)
-    return _checked_row_sparse(values, indices[0], shape)
+        return _checked_csr(reader, values, indices[1], indices[0], shape)
+    return _checked_row_sparse(reader, values, indices[0], shape)
 
 
 def _read_dense(reader: _Reader, shape: tuple[int, ...], scalar: bool = False) -> np.ndarray:
@@ -256,7 +292,7 @@ def _read_context(reader: _Reader) -> None:
     device = reader.number("<i")
     reader.number("<i")
     if device not in (1, 2, 3, 5):
-        raise _bad("Invalid NDArray file format", f"device type {device}")
+        raise reader.bad("Invalid NDArray file format", f"device type {device}")
 
 
 def _nothing() -> np.ndarray:
@@ -265,11 +301,18 @@ def _nothing() -> np.ndarray:
 
 
 def _checked_csr(
-    values: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, ...]
+    reader: _Reader,
+    values: np.ndarray,
+    indices: np.ndarray,
+    indptr: np.ndarray,
+    shape: tuple[int, ...],
 ) -> Csr:
     """A csr storage no index of which leads outside of it."""
-    if not values.size and not indptr.size and shape and shape[0] < 1 << 32:
-        indptr = np.zeros(shape[0] + 1, np.int64)  # MXNet writes an empty one so, too
+    if len(shape) == 2 and values.shape == indices.shape == indptr.shape == (0,):
+        try:  # MXNet writes an empty one so, too; nothing of it is in memory before it is used
+            return Csr(values, indices, np.zeros(shape[0] + 1, np.int64), shape)
+        except (MemoryError, ValueError) as error:
+            raise reader.bad("Invalid NDArray file format", f"a csr array of {shape}") from error
     if (
         len(shape) != 2
         or values.ndim != 1
@@ -280,12 +323,12 @@ def _checked_csr(
         or (np.diff(indptr) < 0).any()
         or _outside(indices, shape[1])
     ):
-        raise _bad("Invalid NDArray file format", f"a csr array of {shape} with wrong indices")
+        raise reader.bad("Invalid NDArray file format", f"a csr array of {shape} with wrong indices")
     return Csr(values, indices, indptr, shape)
 
 
 def _checked_row_sparse(
-    values: np.ndarray, indices: np.ndarray, shape: tuple[int, ...]
+    reader: _Reader, values: np.ndarray, indices: np.ndarray, shape: tuple[int, ...]
 ) -> RowSparse:
     """A row_sparse storage with its rows in ascending order."""
     fits = indices.ndim == 1 and values.shape == (indices.size, *shape[1:])
@@ -293,7 +336,7 @@ def _checked_row_sparse(
         order = np.argsort(indices, kind="stable")
         indices, values = indices[order], values[order]
     if not fits or _outside(indices, shape[0]) or (np.diff(indices) == 0).any():
-        raise _bad("Invalid NDArray file format", f"a row_sparse array of {shape} with wrong rows")
+        raise reader.bad("Invalid NDArray file format", f"a row_sparse array of {shape} with wrong rows")
     return RowSparse(values, indices, shape)
 
 
@@ -305,15 +348,7 @@ def _read_name(reader: _Reader) -> str:
     try:
         return str(reader.take(reader.number("<Q")), "utf-8")
     except UnicodeDecodeError as error:
-        raise _bad("Invalid NDArray file format", "a name that is not UTF-8") from error
-
-
-def _bad(what: str, detail: str) -> MXNetError:
-    return MXNetError(
-        f"load: {what}.\n  received  {detail}\n"
-        "  expected  a whole file written by nd.save, Module or Gluon\n"
-        "  fix       check the path, and that the file was copied or downloaded completely"
-    )
+        raise reader.bad("Invalid NDArray file format", "a name that is not UTF-8") from error
 
 
 def _unreachable(verb: str, path: object, error: OSError) -> MXNetError:

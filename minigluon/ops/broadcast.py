@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..base import AttributeValueError
 from ..core.attributes import Shape
 from ..core.infer import known
 from ..core.op import op
+from ._shared import axis_of
 
 
 def _spread(data, shape, out):
@@ -58,8 +60,14 @@ def broadcast_axis(data, *, axis: Shape = (), size: Shape = (), out=None):
 
 def _stretched(given: Any, axes: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[Any, ...]:
     shape = list(given)
+    if len(axes) != len(sizes):
+        raise AttributeValueError(
+            f"broadcast_axis: there is not one size for each axis.\n"
+            f"  received  axis={tuple(axes)}, size={tuple(sizes)}\n"
+            "  expected  as many sizes as axes\n  fix       pass size for every axis"
+        )
     for axis, size in zip(axes, sizes, strict=True):
-        shape[axis] = size
+        shape[axis_of(axis, len(shape), "broadcast_axis")] = size
     return tuple(shape)
 
 

@@ -12,7 +12,7 @@ from ..core.attributes import DType, Scalar, Shape
 from ..core.infer import UNKNOWN
 from ..core.op import op
 from ..dtypes import FROM_FLAG
-from ._shared import filled
+from ._shared import at_least, filled
 
 
 def _of_attributes(declared: Any) -> None:
@@ -88,7 +88,13 @@ def _numbered(dtype):
 def _range_length(start, stop, step, repeat):
     if stop is None:
         start, stop = 0, start
-    return max(0, math.ceil((stop - start) / step)) * repeat
+    if not (step and (stop - start) / step > 0 and math.isfinite((stop - start) / step)):
+        raise AttributeValueError(
+            f"_arange: there is nothing from {start} to {stop}.\n"
+            f"  received  start={start}, stop={stop}, step={step}\n"
+            "  expected  a step that leads from start to stop\n  fix       change one of them"
+        )
+    return math.ceil((stop - start) / step) * repeat
 
 
 @op()
@@ -132,12 +138,13 @@ def _linspace(
     *,
     start: Scalar,
     stop: Scalar,
-    num: int = 50,
+    num: int,
     endpoint: bool = True,
     dtype: DType = "float32",
     out=None,
 ):
     """``num`` evenly spaced numbers from ``start`` to ``stop``; integers are rounded down."""
+    at_least("_linspace", "num", num, 0)
     return filled(np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype), out)
 
 
@@ -153,13 +160,14 @@ def _(t, *, dtype, **_):
 
 @op()
 def _eye(*, N: int, M: int = 0, k: int = 0, dtype: DType = "float32", out=None):
-    """Ones on diagonal ``k`` of an (N, M) matrix, zeros elsewhere; square if M is 0."""
-    return filled(np.eye(N, M or N, k, dtype), out)
+    """Ones on diagonal ``k`` of an (N, M) matrix, zeros elsewhere; square if M is not above 0."""
+    at_least("_eye", "N", N, 0)
+    return filled(np.eye(N, M if M > 0 else N, k, dtype), out)
 
 
 @_eye.shape
 def _(s, *, N, M, **_):
-    s.out = (N, M or N)
+    s.out = (N, M if M > 0 else N)
 
 
 @_eye.dtype

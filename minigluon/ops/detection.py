@@ -68,7 +68,8 @@ def box_iou(lhs, rhs, *, format: Literal["center", "corner"] = "corner"):
         check_last("_contrib_box_iou", what, boxes.shape, 4)
     if format != CORNER:
         lhs, rhs = to_corner(lhs), to_corner(rhs)
-    return overlaps(lhs.reshape(*lhs.shape[:-1], *[1] * (rhs.ndim - 1), 4), rhs)
+    shares = overlaps(lhs.reshape(*lhs.shape[:-1], *[1] * (rhs.ndim - 1), 4), rhs)
+    return shares.astype(rhs.dtype, copy=False)
 
 
 @box_iou.shape
@@ -158,6 +159,12 @@ def _check_nms(shape, coord_start, score_index, id_index):
             f"elements.\n  received  data {tuple(shape)}\n"
             f"  expected  (..., boxes, values) with {least} or more values a box\n"
             "  fix       give every box a score and four coordinates"
+        )
+    if id_index == score_index:
+        raise AttributeValueError(
+            f"{name}: id_index is where the score is.\n"
+            f"  received  id_index={id_index}, score_index={score_index}\n"
+            "  expected  two places in a row\n  fix       change one of them"
         )
     width = shape[-1]
     for attribute, value, last in (

@@ -332,15 +332,14 @@ def _pass_on(F, g, data, *, out, **_):
     return g
 
 
-def _jitter(name, function, doc, least):
+def _jitter(name, function, doc):
     private = f"_image_random_{name}"
 
     @op(name=private, aliases=(f"_npx_{private}",))
     def random_jitter(data, *, min_factor: float, max_factor: float, rng):
         _check(private, data)
-        if least is not None:
-            at_least(private, "min_factor", min_factor, least)
-            at_least(private, "max_factor", max_factor, least)
+        at_least(private, "min_factor", min_factor, 0)
+        at_least(private, "max_factor", max_factor, 0)
         return _in_dtype(function, data, _between(rng, min_factor, max_factor))
 
     random_jitter.doc = doc
@@ -376,10 +375,10 @@ def _turn_hue(image, turns):
     return image if image.shape[-1] == 1 else kernels.turn_hue(image, turns)
 
 
-_jitter("brightness", _brighten, "An image made brighter or darker by a random factor.", 0)
-_jitter("contrast", _contrast, "An image moved away from its mean grey by a random factor.", 0)
-_jitter("saturation", _saturate, "An image moved away from its own grey by a random factor.", 0)
-_jitter("hue", _turn_hue, "An image whose hues are turned by a random part of the circle.", None)
+_jitter("brightness", _brighten, "An image made brighter or darker by a random factor.")
+_jitter("contrast", _contrast, "An image moved away from its mean grey by a random factor.")
+_jitter("saturation", _saturate, "An image moved away from its own grey by a random factor.")
+_jitter("hue", _turn_hue, "An image whose hues are turned by a random part of the circle.")
 
 
 @op(name="_image_random_color_jitter", aliases=("_npx__image_random_color_jitter",))
@@ -429,6 +428,7 @@ def _lit(data, alpha):
 def random_lighting(data, *, alpha_std: float = 0.05, rng):
     """`adjust_lighting` by amounts drawn from a normal distribution."""
     _check("_image_random_lighting", data)
+    at_least("_image_random_lighting", "alpha_std", alpha_std, 0)
     return _lit(data, rng.normal(0, alpha_std, 3))
 
 

@@ -13,7 +13,7 @@ from ..core.infer import UnknownShape, known
 from ..core.op import op
 from ..kernels import csr, row_sparse
 from ._places import checked, coordinates, whole_numbers, within
-from ._shared import axis_of, filled, like_first
+from ._shared import at_least, axis_of, filled, like_first
 from .slicing import indexed_shape, thaw
 
 # ---- take
@@ -208,6 +208,7 @@ def one_hot(
     array([[0., 1., 0.],
            [0., 0., 0.]], dtype=float32)
     """
+    at_least("one_hot", "depth", depth, 0)
     places = whole_numbers(indices)
     on = places[..., None] == np.arange(depth)
     if on_value == 1 and off_value == 0:

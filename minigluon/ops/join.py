@@ -183,11 +183,12 @@ def _beginnings(length, indices, sections):
     if sections:
         short, longer = divmod(length, sections)
         return [k * short + min(k, longer) for k in range(sections)]
-    if any(a > b for a, b in zip(indices, (*indices[1:], length), strict=True)):
+    ordered = all(a <= b for a, b in zip(indices, (*indices[1:], length), strict=True))
+    if indices[:1] != (0,) or not ordered:
         raise ShapeError(
             f"_split_v2: the parts do not follow each other inside the axis.\n"
             f"  received  indices={indices} for an axis of length {length}\n"
-            f"  expected  ascending indices from 0 to {length}\n  fix       choose such indices"
+            f"  expected  0 and ascending indices up to {length}\n  fix       choose such indices"
         )
     return list(indices)
 

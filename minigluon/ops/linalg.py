@@ -370,7 +370,9 @@ def _linalg_trsm(
     right = mirrored(B) if rightside else B
     result = np.empty(right.shape, B.dtype)
     for k in np.ndindex(A.shape[:-2]):
-        result[k] = solve_triangular(A[k], right[k], trans=transpose != rightside, lower=lower)
+        result[k] = solve_triangular(
+            A[k], right[k], transpose != rightside, lower, check_finite=False
+        )
     result = mirrored(result) if rightside else result
     return np.multiply(result, B.dtype.type(alpha), order="C")
 

@@ -110,13 +110,15 @@ def _sums_rows(axis: Any, keepdims: bool, exclude: bool) -> bool:
 
 @_square_sum.kernel("row_sparse -> row_sparse", when=_sums_rows)
 def _(data, *, axis, keepdims, exclude, out=None):
-    sums = np.add.reduce(np.square(data.values), axis=1, keepdims=True)
-    return storage.RowSparse(sums, data.indices, (data.shape[0], 1))
+    return row_sparse.square_sum(data, 1, True)
 
 
 @_square_sum.kernel("row_sparse -> default")
 def _(data, *, axis, keepdims, exclude, out=None):
     axes = axes_of(data.ndim, axis, exclude)
+    if data.ndim == 2 and axes:
+        whole = axes[0] if len(axes) == 1 else None
+        return put(row_sparse.square_sum(data, whole, keepdims), data.dtype, out)
     squares = data.with_values(np.square(data.values))
     return put(sparse_sum(squares, axes, keepdims), data.dtype, out)
 

@@ -7,6 +7,7 @@ import numpy as np
 from ..base import ShapeError
 from ..core.attributes import Floats
 from ..core.op import op
+from ._shared import at_least
 from .detection import suppress
 
 
@@ -88,6 +89,7 @@ def _propose(image, scores, moves, info, attrs):
     boxes[small] += np.array([-1, -1, 1, 1], np.float32) * np.float32(least / 2)
     scores[small] = -1
     order = np.argsort(-scores, kind="stable")
+    at_least("Proposal", "rpn_post_nms_top_n", attrs["rpn_post_nms_top_n"], 0)
     before, after = attrs["rpn_pre_nms_top_n"], attrs["rpn_post_nms_top_n"]
     order = order[: before if before > 0 else None]
     after = min(after, order.size)

@@ -157,4 +157,7 @@ for _sampler in (_sample_uniform, _sample_normal):
 
     @_sampler.dtype
     def _(t, *, dtype, **_):
+        for parameter in t.ins:
+            if parameter is not None:
+                t.ins = [parameter, parameter]
         t.out = dtype or np.float32

@@ -165,7 +165,13 @@ def _np_cumsum(a, *, axis: int | None = None, dtype: DType | None = None, out=No
     array([1., 3., 6.], dtype=float32)
     """
     along = 0 if axis is None else axis_of(axis, a.ndim, "cumsum")
-    return np.add.accumulate(a.reshape(-1) if axis is None else a, along, dtype or a.dtype, out)
+    kind = dtype or _of_sums(a.dtype)
+    return np.add.accumulate(a.reshape(-1) if axis is None else a, along, kind, out)
+
+
+def _of_sums(dtype):
+    """The dtype of sums: truth values are counted."""
+    return np.dtype(np.int64) if dtype == np.bool_ else dtype
 
 
 @_np_cumsum.shape
@@ -181,9 +187,10 @@ def _(s, *, axis, dtype):
 def _(t, *, dtype, **_):
     if dtype is not None:
         t.out = dtype
-    else:
+    elif t.a is None:
         t.a = t.out
-        t.out = t.a
+    else:
+        t.out = _of_sums(t.a)
 
 
 @_np_cumsum.grad

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base import AttributeValueError, ShapeError
-from ..core.attributes import Shape
+from ..core.attributes import Shape, Share
 from ..core.infer import UNKNOWN_SHAPE
 from ..core.op import op
 from ._shared import at_least
@@ -74,7 +74,7 @@ def half_up(x):
     hidden_outputs=1,
     output_names=("output", "maxidx"),
 )
-def ROIPooling(data, rois, *, pooled_size: Shape, spatial_scale: float):
+def ROIPooling(data, rois, *, pooled_size: Shape, spatial_scale: Share):
     """The largest value in each cell of a grid laid over every region: Fast R-CNN's layer.
 
     Parameters
@@ -183,7 +183,7 @@ def ROIAlign(
     rois,
     *,
     pooled_size: Shape,
-    spatial_scale: float,
+    spatial_scale: Share,
     sample_ratio: int = -1,
     position_sensitive: bool = False,
     aligned: bool = False,
@@ -307,7 +307,7 @@ def _roi_align_grad(
     rois,
     *,
     pooled_size: Shape,
-    spatial_scale: float,
+    spatial_scale: Share,
     sample_ratio: int,
     position_sensitive: bool,
     aligned: bool,
@@ -335,7 +335,7 @@ def _(F, g, gradient, data, rois, *, out, **attrs):
 
 
 @op(name="_contrib_RROIAlign", grad="zero")
-def RROIAlign(data, rois, *, pooled_size: Shape, spatial_scale: float, sampling_ratio: int = -1):
+def RROIAlign(data, rois, *, pooled_size: Shape, spatial_scale: Share, sampling_ratio: int = -1):
     """`ROIAlign` for turned boxes ``(image, x, y, width, height, degrees)`` around their centre.
 
     It has no gradient, as in MXNet.

@@ -1,5 +1,6 @@
 """Update rules, their registry and the updater that keeps their states: ``mx.optimizer``."""
 
+from .._paths import answer_for_old_modules
 from . import contrib
 from .adam import FTML, Adam, Adamax, Nadam
 from .adaptive import AdaDelta, AdaGrad, Ftrl, RMSProp
@@ -35,3 +36,5 @@ __all__ = [
     "get_updater",
     "register",
 ]
+
+answer_for_old_modules(__name__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import ops  # noqa: F401  (fills the operator table)
+from .._paths import answer_for_old_modules
 from ..core.namespace import operator_namespace
 from . import _internal, contrib, image, linalg, op, random, sparse
 from .creation import (
@@ -44,3 +45,5 @@ __all__ = [
     "histogram", "hypot", "image", "linalg", "linspace", "load", "load_json", "maximum", "minimum", "ones", "op",
     "pow", "power", "random", "sparse", "split_v2", "var", "zeros",
 ]  # fmt: skip
+
+answer_for_old_modules(__name__)

@@ -126,7 +126,7 @@ def test_only_a_loss_after_a_compiled_network_is_compiled():
     def compiles():
         with autograd.record():
             call = loss(net(x), label)._entry[0].call
-        assert type(call) is PlannedCall
+        assert isinstance(call, PlannedCall)
         return call.op.compiles
 
     assert not compiles()

@@ -132,6 +132,69 @@ def transformer(mx):
     return Encoder(8, 2, prefix="encoder_")
 
 
+def conv_cells(mx):
+    """Recurrent cells of convolutions, one on top of the other, unrolled."""
+    gluon = mx.gluon
+    rnn = gluon.contrib.rnn
+
+    class Unrolled(gluon.HybridBlock):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            with self.name_scope():
+                self.stack = gluon.rnn.HybridSequentialRNNCell()
+                with self.stack.name_scope():
+                    self.stack.add(rnn.Conv2DLSTMCell((2, 5, 5), 3, 3, 3, i2h_pad=1))
+                    self.stack.add(rnn.Conv2DGRUCell((3, 5, 5), 2, (1, 3), 3, h2h_dilate=2))
+                    self.stack.add(rnn.Conv2DRNNCell((2, 5, 3), 2, 1, 1, activation="relu"))
+                self.output = gluon.nn.Dense(CLASSES)
+
+        def hybrid_forward(self, F, x):
+            steps = F.split(x, num_outputs=3, axis=1, squeeze_axis=True)
+            states = self.stack.begin_state(batch_size=2)
+            if not isinstance(x, mx.nd.NDArray):
+                states = [F.zeros(state.shape) for state in states]
+            self.stack.reset()
+            for step in steps:
+                out, states = self.stack(step, states)
+            return self.output(out)
+
+    return Unrolled(prefix="unrolled_")
+
+
+def projected(mx):
+    """An LSTM with a projection, as a loop over sequences of different lengths."""
+    gluon = mx.gluon
+
+    class Looped(gluon.HybridBlock):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            with self.name_scope():
+                self.cell = gluon.contrib.rnn.LSTMPCell(6, 4, input_size=7)
+                self.output = gluon.nn.Dense(CLASSES, in_units=20)
+
+        def hybrid_forward(self, F, x):
+            unroll = gluon.contrib.rnn.rnn_cell.dynamic_unroll
+            begin = [F.zeros((3, 4)), F.zeros((3, 6))]
+            lengths = F.arange(3, 6)
+            outputs, _ = unroll(self.cell, x, begin, layout="NTC", valid_length=lengths)
+            return self.output(outputs)
+
+    return Looped(prefix="looped_")
+
+
+def shuffled(mx):
+    """Layers of contrib: deformable convolutions, pixel shuffling, layers beside one another."""
+    nn, contrib = mx.gluon.nn, mx.gluon.contrib
+    net = nn.HybridSequential(prefix="shuffled_")
+    with net.name_scope():
+        net.add(contrib.cnn.DeformableConvolution(8, (3, 3), padding=(1, 1), activation="relu"))
+        net.add(contrib.nn.PixelShuffle2D((2, 1)), contrib.nn.SyncBatchNorm())
+        beside = contrib.nn.HybridConcurrent(axis=1)
+        beside.add(nn.Conv2D(3, 1), contrib.nn.Identity())
+        net.add(beside, nn.Flatten(), nn.Dense(CLASSES))
+    return net
+
+
 NETS = {
     "mlp": (mlp, (4, 12)),
     "lenet": (lenet, (2, 1, 28, 28)),
@@ -139,9 +202,16 @@ NETS = {
     "gru": (gru, "tokens"),
     "lstm_cells": (lstm_cells, (3, 5, 7)),
     "transformer": (transformer, (2, 5, 8)),
+    "conv_cells": (conv_cells, (2, 3, 2, 5, 5)),
+    "projected": (projected, (3, 5, 7)),
+    "shuffled": (shuffled, (2, 3, 5, 5)),
     **{name: (name, (2, 3, side, side)) for name, side in ZOO.items()},
 }
 """Every network: what makes it, and the shape of its input."""
+
+
+SINGLE = ("lstm_cells", "conv_cells", "projected", "shuffled")
+"""Networks that MXNet runs in single precision only."""
 
 
 def build(mx, name):
@@ -215,3 +285,15 @@ def run(mx, net, x):
         elif "running" in name:
             result["moved " + name] = param.data()
     return result
+
+
+def sample(results):
+    """A few numbers of the results: outputs of the first row, sums of gradients with weights."""
+    kept = {}
+    gradients = [name for name in results if name.startswith("gradient")]
+    for name in ("predicted", "trained", *gradients[:1], *gradients[-2:]):
+        values = results[name].asnumpy().ravel()
+        if name in gradients:
+            values = np.array([values @ np.cos(np.arange(values.size)), np.abs(values).sum()])
+        kept[name] = [float(f"{value:.10g}") for value in values[:CLASSES]]
+    return kept

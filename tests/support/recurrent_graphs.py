@@ -38,8 +38,8 @@ def networks(mx):
         "fused split": lambda: R.FusedRNNCell(3, mode="rnn_tanh").unroll(
             2, data("x"), merge_outputs=False
         ),
-        "unfused": lambda: deep("lstm", bidirectional=True).unfuse().unroll(
-            2, data("x"), merge_outputs=True
+        "unfused": lambda: (
+            deep("lstm", bidirectional=True).unfuse().unroll(2, data("x"), merge_outputs=True)
         ),
         "unfused relu": lambda: deep("rnn_relu").unfuse().unroll(2, data("x")),
         "stack": lambda: stack(lstm, R.DropoutCell(0.3), gru).unroll(2, data("x")),

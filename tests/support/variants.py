@@ -32,31 +32,34 @@ class Edges(Seeded):
         return tuple(self.choice([n, 1, 0]) for n in found)
 
 
-def variant(entry, name, seed):
-    """The case of this number, in a dtype, and whether sizes of zero are meant: three values.
+#: what is odd about the cases of odd numbers, in turn
+KINDS = ("dtype", "empty", "defaults", "axes", "special", "changed")
 
-    The even numbers are the table's own cases, in the dtypes it names.
+
+def variant(entry, name, seed):
+    """The case of this number, its dtype, and what is odd about it, None for every second one.
+
+    Those are the table's own, in the dtypes it names.
     """
     choose = Seeded(f"{name} {seed}")
     if seed % 2 == 0:
-        return make(entry, name, Seeded(seed // 2)), entry.dtypes[seed // 2 % len(entry.dtypes)], 0
-    kind = (seed // 2) % 6
-    case, empty = None, 0
-    if kind == 1:
-        case = _empty(entry, name, seed)
-        empty = int(case is not None)
+        dtype = entry.dtypes[seed // 2 % len(entry.dtypes)]
+        return make(entry, name, Seeded(seed // 2)), dtype, None
+    odd = KINDS[seed // 2 % len(KINDS)]
+    case = _empty(entry, name, seed) if odd == "empty" else None
     if case is None:
+        odd = "dtype" if odd == "empty" else odd
         case = make(entry, name, Seeded(seed))
-    dtype = choose.choice(DTYPES) if kind in (0, 1, 4) else choose.choice(entry.dtypes)
-    if kind == 2:
+    dtype = choose.choice(DTYPES if odd in ("dtype", "empty", "special") else entry.dtypes)
+    if odd == "defaults":
         _leave_out(case, choose)
-    elif kind == 3:
+    elif odd == "axes":
         _count_axes_from_the_other_end(case)
-    elif kind == 4:
+    elif odd == "special":
         _special_values(case, choose)
-    elif kind == 5:
+    elif odd == "changed":
         _change_one(case, choose)
-    return case, dtype, empty
+    return case, dtype, odd
 
 
 def _empty(entry, name, seed):

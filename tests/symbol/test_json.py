@@ -1,7 +1,7 @@
 import copy
 import json
-import os
 import pickle
+from pathlib import Path
 
 import pytest
 
@@ -186,12 +186,11 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     layer().save(str(path))
     before = path.read_bytes()
 
-    def fail(handle, *args, **kwargs):
-        os.close(handle)
-        raise OSError("disk is full")
+    def fail(self, target):
+        raise OSError(28, "disk is full")
 
-    monkeypatch.setattr(os, "fdopen", fail)
-    with pytest.raises(OSError, match="disk is full"):
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(MXNetError, match="disk is full"):
         (layer() + 1).save(str(path))
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["net.json"]

@@ -91,6 +91,17 @@ no:
   ret i1 false
 }}
 
+define internal i1 @apart(ptr %a, i64 %n, ptr %b, i64 %m) alwaysinline {{
+  %x = ptrtoint ptr %a to i64
+  %y = ptrtoint ptr %b to i64
+  %p = add i64 %x, %n
+  %q = add i64 %y, %m
+  %c = icmp ule i64 %p, %y
+  %d = icmp ule i64 %q, %x
+  %e = or i1 %c, %d
+  ret i1 %e
+}}
+
 define internal void @fill(ptr %p, i64 %n, i32 %v) {{
 start:
   br label %next
@@ -111,14 +122,20 @@ class Part:
     """A part of a plan to be compiled.
 
     ``count`` arguments are passed; ``inputs`` are those that are read, by number. ``results`` are
-    Arrays, the number of an argument that is handed back, or None.
+    Arrays, the number of an argument that is handed back, or None. ``targets`` are Arrays that are
+    written into arguments, by number; these must not share memory with any other argument.
     """
 
-    __slots__ = ("count", "inputs", "loops", "results")
+    __slots__ = ("count", "inputs", "loops", "results", "targets")
 
-    def __init__(self, count: int, inputs: dict[int, Array], results: Sequence[Array | int | None]):
+    def __init__(
+        self, count: int, inputs: dict[int, Array], results: Sequence[Array | int | None],
+        targets: dict[int, Array] | None = None,
+    ):  # fmt: skip
         self.count, self.inputs, self.results = count, inputs, list(results)
-        self.loops = schedule([r for r in self.results if isinstance(r, Array)])
+        self.targets = targets or {}
+        made = [r for r in self.results if isinstance(r, Array)]
+        self.loops = schedule([*made, *self.targets.values()])
 
     @property
     def size(self) -> int:
@@ -214,11 +231,11 @@ class _Function:
 
     def _guard(self) -> None:
         self._branch(self.new(f"icmp eq i64 %count, {self.part.count}"), "refuse")
-        if not self.part.inputs:
+        if not self.part.inputs and not self.part.targets:
             return
         kind = self.entry("ndarray")
         descr = {FLOAT: self.entry("float32"), DOUBLE: self.entry("float64")}
-        for k, array in self.part.inputs.items():
+        for k, array in {**self.part.inputs, **self.part.targets}.items():
             x = self.argument(k)
             fits = self.new(
                 f"call i1 @fits(ptr {x}, ptr {kind}, ptr {descr[array.kind]}, "
@@ -226,6 +243,26 @@ class _Function:
             )
             self._branch(fits, "refuse")
             self.places[id(array)] = self.data(x)
+            if k in self.part.targets:
+                place = self.new(f"getelementptr i8, ptr {x}, i64 {LAYOUT['flags']}")
+                flags = self.new(f"load i32, ptr {place}")
+                writable = self.new(f"and i32 {flags}, 1024")
+                self._branch(self.new(f"icmp ne i32 {writable}, 0"), "refuse")
+        self._guard_apart()
+
+    def _guard_apart(self) -> None:
+        """Refuse targets that overlap with other arguments."""
+        others = list(self.part.inputs.values())
+        for target in self.part.targets.values():
+            mine = self.places[id(target)], elements(target.shape) * _WIDTH[target.kind]
+            for array in others:
+                size = elements(array.shape) * _WIDTH[array.kind]
+                apart = self.new(
+                    f"call i1 @apart(ptr {mine[0]}, i64 {mine[1]}, "
+                    f"ptr {self.places[id(array)]}, i64 {size})"
+                )
+                self._branch(apart, "refuse")
+            others.append(target)
 
     def _results(self) -> None:
         arrays = {id(r): r for r in self.part.results if isinstance(r, Array)}.values()

@@ -8,10 +8,15 @@ from typing import Any
 from ... import ndarray as nd
 from ... import symbol as sym
 from ...base import ArgumentError, MXNetError, ShapeError
+from ...core.ready import ready
+from ...core.state import state
 from ..parameter import DeferredInitializationError, Parameter
 from .block import Block
 from .nesting import NDArray, Symbol, flatten, regroup, tensors
 from .stepwise import InlinedGraph, StepwiseGraph
+
+#: how many shortest ways a block keeps: one for each shape and mode
+_READY = 64
 
 
 class HybridBlock(Block):
@@ -45,6 +50,18 @@ class HybridBlock(Block):
         self._monitor_all = False
         self._clear_cached_op()
 
+    def __call__(self, *args: Any) -> Any:
+        """Run ``forward`` with the hooks around it."""
+        ready = self._ready.get((len(args), state.recording, state.training))
+        if ready is not None:
+            try:
+                out = ready(*args)
+            except Exception:  # the long way finds it too, and says what is wrong
+                out = None
+            if out is not None:
+                return out
+        return super().__call__(*args)
+
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
         if isinstance(value, HybridBlock | Parameter):
@@ -52,7 +69,8 @@ class HybridBlock(Block):
 
     def __getstate__(self) -> dict:
         """What copying and pickling keep: the graph is compiled again at the next call."""
-        return {**self.__dict__, "_cached_op": None, "_own": None, "_arguments": None}
+        forgotten = {"_cached_op": None, "_own": None, "_arguments": None}
+        return {**self.__dict__, **forgotten, "_ready": {}, "_made_ready": {}}
 
     def _clear_cached_op(self) -> None:
         """Forget the graph: something it was made of has changed."""
@@ -62,6 +80,12 @@ class HybridBlock(Block):
         self._out_format: Any = None
         self._own: _Held | None = None
         self._arguments: _Held | None = None
+        self._forget_ready()
+
+    def _forget_ready(self) -> None:
+        """Take the long way at the next call."""
+        self._ready: dict = {}  # by number of arguments and modes, what to try first
+        self._made_ready: dict = {}
 
     def register_child(self, block: Block, name: str | None = None) -> None:
         """Make ``block``, which must be a HybridBlock, a part of this one."""
@@ -106,6 +130,7 @@ class HybridBlock(Block):
         }
         self._active = active
         self._flags = list(chosen.items())
+        self._forget_ready()
         if clear:
             self._clear_cached_op()
         if active and (self._forward_hooks or self._forward_pre_hooks):
@@ -221,8 +246,37 @@ class HybridBlock(Block):
             values[place] = flat[k]
         out = self._cached_op(*values)
         if self._out_format == 0:
+            if flat is args and type(self._cached_op) is nd.CachedOp:
+                free = [place for _, place in self._slots]
+                as_it_is = type(self).forward is HybridBlock.forward and "forward" not in vars(self)
+                if as_it_is and len(free) == len(args):
+                    self._get_ready(len(args), self._cached_op.op.recent, values, free, held.lists)
             return out
         return regroup(out if isinstance(out, list | tuple) else [out], self._out_format)
+
+    def _get_ready(
+        self, count: int, recent: dict, inputs: list, free: list, lists: Any, key: Any = (),
+        **options: Any,
+    ) -> None:  # fmt: skip
+        """Make the shortest way to run what has just been run on ``inputs``, for the next time."""
+        recording, training = state.recording, state.training
+        wanted = None
+        if recording:
+            wanted = tuple([x._entry is not None for x in inputs])
+            wanted = wanted if any(wanted) else None
+        planned = recent.get((*key, training, wanted))
+        made = self._made_ready
+        name = (planned, recording, inputs[0]._ctx)
+        found = made.get(name)
+        if found is None or found[0] is not lists:
+            if len(made) > _READY:
+                made.clear()
+            hooks = self._forward_hooks, self._forward_pre_hooks
+            run = planned and ready(
+                planned, inputs, free, recording, wanted, hooks, lists, **options
+            )
+            found = made[name] = lists, run
+        self._ready[count, recording, training] = found[1]
 
     def _flat_inputs(self, args: tuple) -> Any:
         """The input arrays, once their structure and their contexts are checked."""
@@ -353,6 +407,7 @@ class HybridBlock(Block):
         """Call ``callback(array name, operator, array)`` on what the graph computes inside."""
         self._callback, self._monitor_all = callback, monitor_all
         self._cached_op = None
+        self._forget_ready()
         super().register_op_hook(callback, monitor_all)
 
     # Running --------------------------------------------------------------------------------

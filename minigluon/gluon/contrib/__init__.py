@@ -1,5 +1,5 @@
 """``gluon.contrib``: layers, cells, data and training loops beside the main ones."""
 
-from . import nn
+from . import cnn, data, nn, rnn
 
-__all__ = ["nn"]
+__all__ = ["cnn", "data", "nn", "rnn"]

@@ -125,3 +125,17 @@ def with_parameters(net: Any, pretrained: bool, name: str, ctx: Any, root: str |
     if pretrained:
         net.load_parameters(get_model_file(name, root), ctx=ctx)
     return net
+
+
+def of_depth(table: dict[int, Any], family: str, num_layers: int) -> Any:
+    """What ``table`` has for a number of layers."""
+    if num_layers not in table:
+        raise ArgumentError(
+            four_lines(
+                f"{family}: Invalid number of layers: {num_layers}. Options are {list(table)}",
+                f"num_layers={num_layers!r}",
+                f"one of {list(table)}",
+                "use the class itself for another number of layers",
+            )
+        )
+    return table[num_layers]

@@ -1,5 +1,6 @@
 """Layers: what networks are put together from."""
 
+from ..._paths import answer_for_old_modules
 from ..block import Block, HybridBlock, SymbolBlock
 from .activations import ELU, GELU, SELU, Activation, LeakyReLU, PReLU, Swish
 from .basic_layers import (
@@ -81,3 +82,5 @@ __all__ = [
     "Swish",
     "SymbolBlock",
 ]
+
+answer_for_old_modules(__name__)

@@ -179,6 +179,7 @@ def _(F, g, data, gamma=None, *, out, act_type, slope, **_):
     return F.where(above, g, g * slope)
 
 
+LeakyReLU.starts = {"gamma": '["Constant", {"value": 0.25}]'}
 LeakyReLU.grad(stype="default")
 LeakyReLU.runs_dense("default -> default")
 

@@ -111,7 +111,7 @@ def _finish(declared):
     declared.shape(_shape_rule(declared.name))
     declared.dtype(_dtype_rule)
     declared.unsaved = 1
-    declared.starts = {"moving_mean": "zero", "moving_var": "one"}
+    declared.starts = {"moving_mean": '["zero", {}]', "moving_var": '["one", {}]'}
     for place in range(5):
         stypes = ["default"] * place + ["csr|row_sparse"] + ["default|csr|row_sparse"] * (4 - place)
         declared.kernel(f"{' '.join(stypes)} -> default", when=lambda fix_gamma, **_: fix_gamma)(

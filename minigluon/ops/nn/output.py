@@ -62,7 +62,10 @@ def SoftmaxOutput(
     >>> nd.SoftmaxOutput(nd.array([[0, 0]]), nd.array([1])).asnumpy()
     array([[0.5, 0.5]], dtype=float32)
     """
-    if label.shape[:1] != data.shape[:1]:
+    shape = label.shape
+    if shape != data.shape[:-1] and shape not in _label_shapes(
+        data.shape, multi_output, preserve_shape
+    ):
         raise ValueError("there are not as many labels as samples")
     floating(data, "SoftmaxOutput")
     return filled(_probabilities(data, multi_output, preserve_shape), out)
@@ -76,21 +79,23 @@ def _probabilities(data, multi_output, preserve_shape):
     return softmax_of(data.reshape(data.shape[0], -1), -1).reshape(data.shape)
 
 
+def _label_shapes(data, multi_output, preserve_shape):
+    """The shapes that labels may have for data of this one; the first is the usual one."""
+    if multi_output:
+        n, _, *rest = data
+        return (n, prod(rest)), (n, *rest), (n, 1, *rest), data
+    return (data[:-1], data) if preserve_shape else (data[:-1], data[:1], data)
+
+
 @SoftmaxOutput.shape
 def _(s, *, multi_output, preserve_shape, **_):
     _share(s)
     data, label = s.data, s.label
     if isinstance(data, UnknownShape):
         return
-    if not isinstance(label, UnknownShape) and label == data:
-        return
-    if multi_output:
-        wanted = (data[0], prod(data[2:]))
-        others = ((data[0], *data[2:]), (data[0], 1, *data[2:]))
-    else:
-        wanted, others = data[:-1], () if preserve_shape else (data[:1],)
-    if isinstance(label, UnknownShape) or label not in others:
-        s.label = wanted
+    accepted = _label_shapes(data, multi_output, preserve_shape)
+    if isinstance(label, UnknownShape) or label not in accepted:
+        s.label = accepted[0]
 
 
 @SoftmaxOutput.grad
@@ -251,7 +256,7 @@ def _slope(difference, kind, scale):
     """The gradient from what the outputs are above the targets; MXNet's sign of 0 is -1."""
     number = difference.dtype.type
     shape = difference.shape
-    if len(shape) != 1 and shape[0]:
+    if len(shape) != 1 and difference.size:
         scale /= difference.size // shape[0]
     if kind == "sign":
         return np.where(difference > 0, number(scale), number(-scale))
@@ -362,7 +367,7 @@ def _make_loss_grad(
     """The constant gradient of MakeLoss."""
     scale = grad_scale
     if normalization == "batch":
-        scale /= math.prod(data.shape[:-1])
+        scale /= math.prod(data.shape[:-1]) or 1
     elif normalization == "valid":
         scale /= max(1, int(np.count_nonzero(data > valid_thresh)))
     return np.full(data.shape, scale, data.dtype)

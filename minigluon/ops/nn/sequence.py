@@ -54,6 +54,8 @@ def _inside(shape, axis, lengths):
 def _any_dtype_of_lengths(t, **_):
     t.data = t.out
     t.out = t.data
+    if "sequence_length" in t and t.sequence_length is None:
+        t.sequence_length = t.data
 
 
 def _state_lengths(s, data, axis):

@@ -63,7 +63,7 @@ def _(sample_type, **_):
     return ("data", "weight") if sample_type == "bilinear" else None
 
 
-UpSampling.starts = {"weight": "bilinear"}
+UpSampling.starts = {"weight": '["bilinear", {}]'}
 
 
 def _window(scale):

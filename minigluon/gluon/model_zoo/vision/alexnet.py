@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....context import cpu
 from ... import nn
 from ...block import HybridBlock
 from ..model_store import with_parameters
@@ -53,7 +52,7 @@ class AlexNet(HybridBlock):
 
 
 def alexnet(
-    pretrained: bool = False, ctx: Any = cpu(), root: str | None = None, **kwargs: Any
+    pretrained: bool = False, ctx: Any = None, root: str | None = None, **kwargs: Any
 ) -> AlexNet:
     """AlexNet; ``pretrained`` parameters are read from ``root``."""
     return with_parameters(AlexNet(**kwargs), pretrained, "alexnet", ctx, root)

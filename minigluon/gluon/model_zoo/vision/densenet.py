@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....context import cpu
 from ... import nn
 from ...block import HybridBlock
 from ...contrib.nn import HybridConcurrent, Identity
-from ..model_store import with_parameters
+from ..model_store import of_depth, with_parameters
 
 __all__ = ["DenseNet", "densenet121", "densenet161", "densenet169", "densenet201"]
 
@@ -65,9 +64,7 @@ class DenseNet(HybridBlock):
                 if stage < len(block_config):
                     channels //= 2
                     self.features.add(_transition(channels))
-            self.features.add(
-                nn.BatchNorm(), nn.Activation("relu"), nn.AvgPool2D(7), nn.Flatten()
-            )
+            self.features.add(nn.BatchNorm(), nn.Activation("relu"), nn.AvgPool2D(7), nn.Flatten())
             self.output = nn.Dense(classes)
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
@@ -113,11 +110,11 @@ def _transition(channels: int) -> nn.HybridSequential:
 
 
 def get_densenet(
-    num_layers: int, pretrained: bool = False, ctx: Any = cpu(), root: str | None = None,
+    num_layers: int, pretrained: bool = False, ctx: Any = None, root: str | None = None,
     **kwargs: Any,
 ) -> DenseNet:  # fmt: skip
     """DenseNet with 121, 161, 169 or 201 layers; ``pretrained`` ones are read from ``root``."""
-    net = DenseNet(*densenet_spec[num_layers], **kwargs)
+    net = DenseNet(*of_depth(densenet_spec, "densenet", num_layers), **kwargs)
     return with_parameters(net, pretrained, f"densenet{num_layers}", ctx, root)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....context import cpu
 from ... import nn
 from ...block import HybridBlock
 from ...contrib.nn import HybridConcurrent
@@ -155,7 +154,7 @@ class Inception3(HybridBlock):
 
 
 def inception_v3(
-    pretrained: bool = False, ctx: Any = cpu(), root: str | None = None, **kwargs: Any
+    pretrained: bool = False, ctx: Any = None, root: str | None = None, **kwargs: Any
 ) -> Inception3:
     """Inception v3; ``pretrained`` parameters are read from ``root``."""
     return with_parameters(Inception3(**kwargs), pretrained, "inceptionv3", ctx, root)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....context import cpu
 from ... import nn
 from ...block import HybridBlock
 from ..model_store import with_parameters
@@ -135,9 +134,7 @@ class MobileNetV2(HybridBlock):
                 self.features.add(nn.GlobalAvgPool2D())
             self.output = nn.HybridSequential(prefix="output_")
             with self.output.name_scope():
-                self.output.add(
-                    nn.Conv2D(classes, 1, use_bias=False, prefix="pred_"), nn.Flatten()
-                )
+                self.output.add(nn.Conv2D(classes, 1, use_bias=False, prefix="pred_"), nn.Flatten())
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """The scores of all classes."""
@@ -145,7 +142,7 @@ class MobileNetV2(HybridBlock):
 
 
 def get_mobilenet(
-    multiplier: float, pretrained: bool = False, ctx: Any = cpu(), root: str | None = None,
+    multiplier: float, pretrained: bool = False, ctx: Any = None, root: str | None = None,
     **kwargs: Any,
 ) -> MobileNet:  # fmt: skip
     """MobileNet of a width; ``pretrained`` parameters are read from ``root``."""
@@ -154,7 +151,7 @@ def get_mobilenet(
 
 
 def get_mobilenet_v2(
-    multiplier: float, pretrained: bool = False, ctx: Any = cpu(), root: str | None = None,
+    multiplier: float, pretrained: bool = False, ctx: Any = None, root: str | None = None,
     **kwargs: Any,
 ) -> MobileNetV2:  # fmt: skip
     """MobileNetV2 of a width; ``pretrained`` parameters are read from ``root``."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ....base import ArgumentError, four_lines
-from ....context import cpu
 from ... import nn
 from ...block import HybridBlock
-from ..model_store import with_parameters
+from ..model_store import of_depth, with_parameters
 
 __all__ = [
     "BasicBlockV1",
@@ -306,7 +305,7 @@ resnet_block_versions = [
 
 
 def get_resnet(
-    version: int, num_layers: int, pretrained: bool = False, ctx: Any = cpu(),
+    version: int, num_layers: int, pretrained: bool = False, ctx: Any = None,
     root: str | None = None, **kwargs: Any,
 ) -> Any:  # fmt: skip
     """ResNet of version 1 or 2; ``pretrained`` parameters are read from ``root``.
@@ -315,15 +314,6 @@ def get_resnet(
     ------
     ArgumentError : for another version, or numbers of layers other than 18, 34, 50, 101, 152.
     """
-    if num_layers not in resnet_spec:
-        raise ArgumentError(
-            four_lines(
-                f"Invalid number of layers: {num_layers}. Options are {list(resnet_spec)}",
-                f"num_layers={num_layers}",
-                f"one of {list(resnet_spec)}",
-                "make other ones with ResNetV1(block, layers, channels)",
-            )
-        )
     if version not in (1, 2):
         raise ArgumentError(
             four_lines(
@@ -333,7 +323,7 @@ def get_resnet(
                 "pass version=1 or version=2",
             )
         )
-    kind, layers, channels = resnet_spec[num_layers]
+    kind, layers, channels = of_depth(resnet_spec, "resnet", num_layers)
     block = resnet_block_versions[version - 1][kind]
     net = resnet_net_versions[version - 1](block, layers, channels, **kwargs)
     return with_parameters(net, pretrained, f"resnet{num_layers}_v{version}", ctx, root)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ....base import ArgumentError, four_lines
-from ....context import cpu
 from ... import nn
 from ...block import HybridBlock
 from ...contrib.nn import HybridConcurrent
@@ -31,7 +30,7 @@ class SqueezeNet(HybridBlock):
     Examples
     --------
     >>> len(SqueezeNet("1.1", classes=10).features)
-    13
+    14
     """
 
     def __init__(self, version: str, classes: int = 1000, **kwargs: Any):
@@ -79,7 +78,7 @@ def _convolution(channels: int, kernel: int, padding: int = 0) -> nn.HybridSeque
 
 
 def get_squeezenet(
-    version: str, pretrained: bool = False, ctx: Any = cpu(), root: str | None = None,
+    version: str, pretrained: bool = False, ctx: Any = None, root: str | None = None,
     **kwargs: Any,
 ) -> SqueezeNet:  # fmt: skip
     """SqueezeNet of a version; ``pretrained`` parameters are read from ``root``."""

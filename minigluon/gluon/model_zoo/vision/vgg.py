@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ....base import ArgumentError, four_lines
-from ....context import cpu
 from ....initializer import Xavier
 from ... import nn
 from ...block import HybridBlock
-from ..model_store import with_parameters
+from ..model_store import of_depth, with_parameters
 
 __all__ = [
     "VGG",
@@ -93,11 +92,11 @@ class VGG(HybridBlock):
 
 
 def get_vgg(
-    num_layers: int, pretrained: bool = False, ctx: Any = cpu(), root: str | None = None,
+    num_layers: int, pretrained: bool = False, ctx: Any = None, root: str | None = None,
     **kwargs: Any,
 ) -> VGG:  # fmt: skip
     """VGG with 11, 13, 16 or 19 layers; ``pretrained`` parameters are read from ``root``."""
-    layers, filters = vgg_spec[num_layers]
+    layers, filters = of_depth(vgg_spec, "vgg", num_layers)
     name = f"vgg{num_layers}{'_bn' if kwargs.get('batch_norm') else ''}"
     return with_parameters(VGG(layers, filters, **kwargs), pretrained, name, ctx, root)
 

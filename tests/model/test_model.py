@@ -1,4 +1,4 @@
-"""minigluon/model.py."""
+"""minigluon/model/: checkpoints and stores."""
 
 import logging
 

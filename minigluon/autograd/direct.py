@@ -1,0 +1,87 @@
+"""Backward passes of compiled graphs straight into the gradients of their leaves.
+
+A loss that is compiled, of a network that is, has a backward pass of one function call: it starts
+from ones and writes into the arrays of ``x.grad``. Everything else is for the sweep over the tape:
+other heads, gradients that are added up, sparse ones, leaves that are met twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.graphop import CompiledCall
+from .tape import Leaf
+
+
+def backward(head: Any, retain: bool) -> bool:
+    """Write the gradients of the sum of ``head`` if it can be done at once; whether it was."""
+    entry = head._entry
+    if entry is None or type(entry[0].call) is not CompiledCall:
+        return False
+    top = bottom = entry[0]
+    for source in top.inputs:
+        if source is not None and source[0].call is not None:
+            if bottom is not top or type(source[0].call) is not CompiledCall:
+                return False
+            bottom = source[0]
+    if top.values is None or bottom.values is None:
+        return False
+    chains = bottom.call.chains
+    chain = chains.get(top.call)
+    if chain is None:
+        chain = chains[top.call] = Chain(top, bottom)
+    if chain.run is None:
+        return False
+    inputs, grads, arrays = chain.leaves
+    if inputs != bottom.inputs:
+        found = _leaves(bottom.inputs)
+        if found is None:
+            return False
+        inputs, grads, arrays = chain.leaves = found
+    values = top.values if top is bottom else (*top.values, *bottom.values)
+    if chain.run(*values, *[g._data for g in grads]) is None:
+        return False
+    for reference in arrays:
+        array = reference()
+        if array is not None:
+            array._fresh = True
+    if not retain:
+        top.values = bottom.values = None
+    return True
+
+
+class Chain:
+    """What runs the backward pass of one or two planned graphs, and the leaves it was run for.
+
+    It is kept by the Call of the lower graph, which a block owns, so it may hold gradients.
+    """
+
+    __slots__ = ("leaves", "run")
+
+    def __init__(self, top: Any, bottom: Any):
+        self.leaves: Any = (None, (), ())  # one value, as threads may share a graph
+        self.run = None
+        plans, places = [top.call.plan], []
+        if top is not bottom:
+            recorded = [k for k, e in enumerate(top.inputs) if e is not None]
+            if len(recorded) > 1:  # leaves beside the lower graph
+                return
+            plans, places = [*plans, bottom.call.plan], recorded
+        if bottom.call.op.inlined:  # what all losses share must not hold gradients
+            return
+        from ..core.plan.direct import fill_gradients  # not at start-up: 5 ms
+
+        self.run = fill_gradients(plans, places)
+
+
+def _leaves(inputs: Any) -> Any:
+    """Inputs of a node, the gradients of the leaves among them, and the leaves' arrays.
+
+    None if they are not leaves to be written to.
+    """
+    leaves = [e[0] for e in inputs if e is not None]
+    if len(set(leaves)) < len(leaves):
+        return None
+    if not all(type(leaf) is Leaf and leaf.grad_req == "write" for leaf in leaves):
+        return None
+    return inputs, [leaf.grad for leaf in leaves], [leaf.array for leaf in leaves]

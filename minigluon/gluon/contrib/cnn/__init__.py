@@ -1,0 +1,5 @@
+"""``gluon.contrib.cnn``: more convolution layers."""
+
+from .conv_layers import DeformableConvolution, ModulatedDeformableConvolution
+
+__all__ = ["DeformableConvolution", "ModulatedDeformableConvolution"]

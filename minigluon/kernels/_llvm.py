@@ -1,0 +1,145 @@
+"""Machine code for kernels written as LLVM instructions: compiled once a machine, kept on disk.
+
+For loops that must keep many accumulators in vector registers, which numba does not promise. A
+module of text becomes functions that are called with addresses, without Python's lock.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import sys
+import tempfile
+import warnings
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from .. import config
+
+
+@cache
+def target() -> Any:
+    """``(llvmlite.binding, cpu, features)`` of this machine; None if llvmlite cannot be used."""
+    try:
+        import llvmlite
+        import llvmlite.binding as llvm
+
+        if tuple(map(int, llvmlite.__version__.split(".")[:2])) < (0, 45):
+            llvm.initialize()
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        return llvm, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    except (ImportError, RuntimeError, AttributeError, OSError, ValueError):
+        return None
+
+
+def machine() -> Any:
+    """LLVM's description of this machine, for one compilation or one engine."""
+    llvm, cpu, features = target()
+    triple = llvm.Target.from_default_triple()
+    return triple.create_target_machine(opt=3, cpu=cpu, features=features)
+
+
+@cache
+def vector_bytes() -> int:
+    """How many bytes a vector register holds, and so what kernels are written for."""
+    found = target()
+    features = found[2].split(",") if found else []
+    if "+avx512f" in features:
+        return 64
+    return 32 if "+avx2" in features else 16
+
+
+@cache
+def registers() -> int:
+    """How many vector registers there are."""
+    if vector_bytes() == 64 or sys.platform != "win32" and os.uname().machine in ("aarch64",):
+        return 32
+    return 16
+
+
+class Module:
+    """The functions of a module of LLVM instructions; each takes 64-bit integers."""
+
+    def __init__(self, text: str):
+        llvm = target()[0]
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine())
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(_object_code(text)))
+        self._engine.finalize_object()
+
+    def function(self, name: str, arguments: int) -> Any:
+        """A function of so many integers or addresses, which gives nothing back."""
+        prototype = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * arguments)
+        function = prototype(self._engine.get_function_address(name))
+        function.module = self  # the code lives as long as its function
+        return function
+
+
+def _object_code(text: str) -> bytes:
+    llvm, cpu, features = target()
+    depends = "\n".join([*map(str, llvm.llvm_version_info), cpu, features, text])
+    path = folder() / f"kernel-{hashlib.sha256(depends.encode()).hexdigest()[:32]}.o"
+    with suppress(OSError):
+        code = path.read_bytes()
+        if len(code) > 32 and hashlib.sha256(code[:-32]).digest() == code[-32:]:
+            return code[:-32]
+    code = compiled(text)
+    try:
+        write(path, code + hashlib.sha256(code).digest())
+    except OSError as error:
+        _warn_no_cache(repr(error))
+    return code
+
+
+def compiled(text: str) -> bytes:
+    """The object code of a module: 20 ms for a small one."""
+    llvm = target()[0]
+    here = machine()
+    module = llvm.parse_assembly(text)
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = True
+    options.loop_unrolling = False  # a third of the time to compile, and not slower
+    passes = llvm.create_pass_builder(here, options)
+    passes.getModulePassManager().run(module, passes)
+    code: bytes = here.emit_object(module)
+    return code
+
+
+def write(path: Path, data: bytes) -> None:
+    """Put data in the place of a file at once, so that no reader sees half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem[:6]}-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(name).replace(path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def folder() -> Path:
+    """Where compiled code is kept: ``MINIGLUON_CACHE_DIR``, or the user's cache folder."""
+    given = config.get("MINIGLUON_CACHE_DIR")
+    if given:
+        return Path(given)
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "minigluon"
+
+
+@cache
+def _warn_no_cache(error: str) -> None:
+    warnings.warn(
+        f"compiled kernels cannot be kept on disk ({error}): every process compiles them anew. "
+        "Set MINIGLUON_CACHE_DIR to a folder that can be written.",
+        RuntimeWarning,
+        stacklevel=4,
+    )
