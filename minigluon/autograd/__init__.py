@@ -63,6 +63,11 @@ def backward(
         head_grads = _as_list(head_grads)
     elif len(heads) == 1 and direct.backward(heads[0], retain_graph):
         return
+    swept(heads, head_grads, retain_graph, train_mode)
+
+
+def swept(heads: list[Any], head_grads: Any, retain_graph: bool, train_mode: bool) -> None:
+    """``backward`` by the sweep over the tape, operator by operator."""
     before = state.training
     state.training = train_mode
     try:

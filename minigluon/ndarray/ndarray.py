@@ -140,7 +140,7 @@ class NDArray:
         if out_grad is None and direct.backward(self, retain_graph):
             return
         heads = None if out_grad is None else [out_grad]
-        autograd.backward([self], heads, retain_graph=retain_graph, train_mode=train_mode)
+        autograd.swept([self], heads, retain_graph, train_mode)
 
     # ---- conversion
 

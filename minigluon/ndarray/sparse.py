@@ -11,6 +11,7 @@ from .. import storage
 from ..base import (
     ArgumentError,
     ArgumentTypeError,
+    IndexOutOfRange,
     MXNetError,
     ShapeError,
     StorageError,
@@ -21,6 +22,7 @@ from ..core.invoke import invoke
 from ..core.namespace import operator_namespace
 from ..core.op import registry
 from ..dtypes import as_dtype
+from ..kernels.distinct import as_ids
 from ..storage import Csr, RowSparse
 from .ndarray import NDArray, wrap_as
 from .shapes import as_shape
@@ -348,9 +350,23 @@ def _dense_values(source: Any, dtype: Any) -> np.ndarray:
 
 
 def _index_values(source: Any) -> np.ndarray:
+    """The source as int64 that is nobody else's; raises if it holds no exact whole numbers."""
     if isinstance(source, NDArray):
         source = storage.densify(source._data)
-    return np.array(source, np.int64)
+    given = np.asarray(source)
+    if given.dtype.kind != "f":
+        return np.array(given, np.int64)
+    places = as_ids(given).reshape(given.shape)
+    if not np.array_equal(places, given):
+        raise IndexOutOfRange(
+            four_lines(
+                "indices have to be whole numbers",
+                f"{given[places != given][0]} among {given.size} {given.dtype} indices",
+                "0, 1, 2, ...",
+                "round them, or look for the place where they were computed",
+            )
+        )
+    return places
 
 
 def _with_dtype(made: Any, dtype: Any) -> Any:

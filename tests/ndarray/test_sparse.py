@@ -449,3 +449,20 @@ def test_copies_into_recorded_arrays_are_refused(make):
     with autograd.record(), pytest.raises(MXNetError, match="recording"):
         make().copyto(target)
     np.testing.assert_array_equal(target.asnumpy(), np.ones(D.shape))
+
+
+@pytest.mark.parametrize(
+    "indices",
+    [
+        np.array([0, np.nan]),
+        np.array([0, 0.5]),
+        np.array([0, 2**24 + 2], np.float32),
+        np.array([0, np.inf]),
+    ],
+    ids=["nan", "fraction", "beyond float32", "infinity"],
+)
+def test_indices_that_are_no_exact_whole_numbers_are_refused(indices):
+    with pytest.raises(IndexError, match="received"):
+        nd.sparse.csr_matrix((np.ones(2), indices, [0, 1, 2]), shape=(2, 2**25))
+    with pytest.raises(IndexError, match="received"):
+        nd.sparse.row_sparse_array((np.ones((2, 1)), indices), shape=(2**25, 1))
