@@ -1,1 +1,1 @@
-"""Speed beside the real MXNet: ``MINIGLUON_ORACLE=/its/python python -m benchmarks``."""
+"""Speed beside other packages: ``python -m benchmarks``; each runs in a process of its own."""

@@ -1,6 +1,6 @@
-"""One package in a process of its own: answers ``name`` lines with the seconds a step took.
+"""One peer in a process of its own: sets a workload up, then answers numbers with samples.
 
-usage: python worker.py PACKAGE      (run by ``python -m benchmarks``, under that package's python)
+usage: python worker.py WORKLOAD PEER      (run by ``python -m benchmarks`` under the peer's python)
 """
 
 from __future__ import annotations
@@ -8,39 +8,35 @@ from __future__ import annotations
 import importlib
 import json
 import sys
-import time
+import warnings
 from pathlib import Path
+from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from workloads import WORKLOADS  # (this file also runs where the project is not installed)
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-MINIMUM_SECONDS = 0.2
+
+def answer(**values: Any) -> None:
+    """A line for the driver; other output of libraries has no such beginning."""
+    sys.stdout.write("@@" + json.dumps(values) + "\n")
+    sys.stdout.flush()
 
 
 def main() -> None:
-    mx = importlib.import_module(sys.argv[1])
-    ready: dict[str, tuple] = {}
+    """Serve samples until there is nobody to ask for them."""
+    workload, peer = sys.argv[1:]
+    warnings.simplefilter("ignore")
+    module = importlib.import_module(f"benchmarks.workloads.{workload}")
+    if peer in ("minigluon", "mxnet"):
+        cases, checks = module.mx(importlib.import_module(peer))
+    else:
+        cases, checks = getattr(module, f"{peer}_")()
+    for case in cases:
+        case.calibrate()
+    shown = [(case.name, case.unit, case.lower_is_better) for case in cases]
+    answer(cases=shown, checks=checks)
     for line in sys.stdin:
-        name = line.strip()
-        if name not in ready:
-            ready[name] = prepare(mx, name)
-        run, check, count = ready[name]
-        start = time.perf_counter()
-        run(count)
-        seconds = (time.perf_counter() - start) / (count * WORKLOADS[name][1])
-        print(json.dumps({"seconds": seconds, "check": [float(x) for x in check]}), flush=True)
-
-
-def prepare(mx, name: str) -> tuple:
-    """The workload, warmed up, and how often to run it so that the clock can tell."""
-    run, check = WORKLOADS[name][0](mx)
-    count = 1
-    while True:
-        start = time.perf_counter()
-        run(count)
-        if time.perf_counter() - start > MINIMUM_SECONDS:
-            return run, check, count
-        count *= 2
+        value, busy = cases[int(line)].sample()
+        answer(value=value, busy=busy)
 
 
 if __name__ == "__main__":

@@ -12,11 +12,6 @@ from typing import Any
 #: package -> the modules MXNet has in it; what they lack, or all of it, is in the package itself
 OLD_MODULES = {
     "contrib.svrg_optimization": ("svrg_module", "svrg_optimizer"),
-    "gluon.contrib.cnn": ("conv_layers",),
-    "gluon.contrib.data": ("sampler", "text"),
-    "gluon.contrib.estimator": ("batch_processor", "estimator", "event_handler", "utils"),
-    "gluon.contrib.nn": ("basic_layers",),
-    "gluon.contrib.rnn": ("conv_rnn_cell", "rnn_cell"),
     "gluon.nn": ("basic_layers", "conv_layers"),
     "io": ("io", "utils"),
     "kvstore": ("base", "kvstore", "kvstore_server"),

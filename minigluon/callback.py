@@ -23,8 +23,6 @@ def do_checkpoint(prefix, period=1):
 
     Files are ``prefix-symbol.json`` and ``prefix-0001.params``, ``prefix-0002.params``, ...
     """
-    from .model import save_checkpoint  # late: FeedForward in there imports this module
-
     period = int(max(1, period))
 
     def _callback(iter_no, sym, arg, aux):
@@ -134,3 +132,6 @@ class LogValidationMetricsCallback:
             return
         for name, value in param.eval_metric.get_name_value():
             logging.info("Epoch[%d] Validation-%s=%f", param.epoch, name, value)
+
+
+from .model import save_checkpoint  # noqa: E402 - FeedForward, in there, imports this module

@@ -50,6 +50,12 @@ SETTINGS: dict[str, Setting] = {
         str, "", "the python of an environment with the real MXNet, for tests and benchmarks"
     ),
     "MINIGLUON_NUM_THREADS": Setting(int, 0, "how many threads kernels may use; 0 decides by size"),
+    "MINIGLUON_KEPT_MEMORY": Setting(
+        int,
+        -1,
+        "most bytes of freed large arrays that kernels keep for the next ones; 0 none; -1 an "
+        "eighth of the memory, at most 1 GiB",
+    ),
     "MINIGLUON_FUSE": Setting(
         _one_of("auto", "always", "never"),
         "auto",

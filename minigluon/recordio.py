@@ -160,7 +160,7 @@ class MXRecordIO:
         Raises ``MXNetError`` where the file is not one of records or ends in the middle of one.
         """
         self._check(False, "read")
-        return _read(self.handle, self.uri)
+        return next_record(self.handle, self.uri)
 
 
 class MXIndexedRecordIO(MXRecordIO):
@@ -332,7 +332,36 @@ def framed(record):
     return b"".join(parts)
 
 
-def _read(file, path):
+def positions(path):
+    """Where every record of a file begins, without reading what they hold.
+
+    Raises ``MXNetError`` with file and byte where something else than a record stands.
+    """
+    found, at = [], 0
+    with _opened(path, False) as file:
+        size = os.fstat(file.fileno()).st_size
+        while at < size:
+            file.seek(at)
+            place, length = _chunk(file.read(8), path, at)
+            if place in (WHOLE, FIRST):
+                found.append(at)
+            at += 8 + length + -length % 4
+        if at > size:
+            raise _damaged(path, size, "the file ends inside a record", f"{at - size} bytes less")
+    return found
+
+
+def _chunk(head, path, at):
+    """The mark and the length of the chunk that begins with these eight bytes."""
+    if len(head) < 8:
+        raise _damaged(path, at, "the file ends inside a record", f"{len(head)} bytes of 8")
+    if head[:4] != MAGIC:
+        raise _damaged(path, at, "Invalid RecordIO File", f"{head[:4].hex(' ')} as magic word")
+    (word,) = struct.unpack("<I", head[4:])
+    return word >> 29, word & LARGEST
+
+
+def next_record(file, path):
     """The record at the file's position, or None at its end."""
     pieces = []
     size = os.fstat(file.fileno()).st_size
@@ -341,12 +370,7 @@ def _read(file, path):
         head = file.read(8)
         if not head and not pieces:
             return None
-        if len(head) < 8:
-            raise _damaged(path, at, "the file ends inside a record", f"{len(head)} bytes of 8")
-        if head[:4] != MAGIC:
-            raise _damaged(path, at, "Invalid RecordIO File", f"{head[:4].hex(' ')} as magic word")
-        (word,) = struct.unpack("<I", head[4:])
-        place, length = word >> 29, word & LARGEST
+        place, length = _chunk(head, path, at)
         padded = length + -length % 4
         if at + 8 + padded > size:
             raise _damaged(

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from minigluon import autograd, nd, profiler
+from minigluon import autograd, gluon, nd, profiler, sym
 from minigluon.base import MXNetError
+from minigluon.core.state import state
 
 
 @pytest.fixture(autouse=True)
@@ -64,16 +65,81 @@ def test_the_table_is_sorted_as_asked():
 
 def test_the_trace_file_lists_every_event(tmp_path):
     profiler.set_config(profile_all=True, filename=str(tmp_path / "trace.json"))
-    with profiler.Event("whole"), profiler.Domain("d").new_frame("step"):
-        profiler.Marker(profiler.Domain("d"), "here").mark()
+    domain = profiler.Domain("d")
+    with profiler.Event("whole"), domain.new_frame("step"):
+        profiler.Marker(domain, "here").mark("global")
+        domain.new_counter("seen", 5)
     profiler.dump()
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
-    assert [(e["cat"], e["name"]) for e in events] == [
-        ("d", "here"),
-        ("d", "step"),
-        ("event", "whole"),
+    assert [(e["cat"], e["name"], e["ph"]) for e in events] == [
+        ("d,instant_marker", "here", "i"),
+        ("d", "seen", "C"),
+        ("d,frame", "step", "X"),
+        ("event", "whole", "X"),
     ]
+    assert events[0]["s"] == "g"
+    assert events[1]["args"] == {"seen": 5}
+    assert events[3]["ts"] <= events[2]["ts"] <= events[0]["ts"]
+    assert all(e["dur"] >= 0 for e in events[2:])
     profiler.set_config(filename="profile.json")
+
+
+def bound(width=3):
+    """An executor of a small classifier."""
+    score = sym.FullyConnected(sym.var("data"), num_hidden=width, name="fc")
+    return sym.SoftmaxOutput(score, name="softmax").simple_bind(None, data=(2, 3))
+
+
+def test_every_kernel_of_a_graph_is_timed_and_the_graph_as_a_whole():
+    executor = bound()
+    profiler.start()
+    executor.forward(is_train=True)
+    executor.backward()
+    executor.forward(is_train=True)
+    profiler.stop()
+    found = times()
+    assert found["graph"]["forward"]["Count"] == 2
+    assert found["graph"]["backward"]["Count"] == 1
+    assert found["operator"]["FullyConnected"]["Count"] == 2
+    assert found["operator"]["_fully_connected_weight_grad"]["Count"] == 1
+    whole = found["graph"]["forward"]["Total"]
+    assert found["operator"]["FullyConnected"]["Total"] <= whole
+
+
+def test_results_are_the_same_while_timing_and_afterwards():
+    executor = bound()
+    for array in executor.arg_arrays:
+        array[:] = 0.5
+    before = executor.forward()[0].asnumpy().copy()
+    profiler.start()
+    during = executor.forward()[0].asnumpy().copy()
+    profiler.stop()
+    after = executor.forward()[0].asnumpy()
+    assert (before == during).all()
+    assert (before == after).all()
+
+
+@pytest.mark.slow
+def test_compiled_parts_are_called_after_their_operators(monkeypatch):
+    monkeypatch.setenv("MINIGLUON_FUSE", "always")
+    block = gluon.nn.HybridLambda(lambda F, x: F.sigmoid(F.exp(x) + F.square(x)))
+    block.hybridize()
+    x = nd.ones((64, 64))
+    wanted = block(x).asnumpy()
+    profiler.start()
+    found = block(x).asnumpy()
+    profiler.stop()
+    assert (found == wanted).all()
+    names = set(times()["operator"])
+    assert any(n.startswith("compiled(") and "exp" in n and "sigmoid" in n for n in names)
+
+
+def test_off_nothing_stands_between_an_operator_and_its_kernel():
+    before = state.quietly
+    profiler.start()
+    assert state.quietly is not before
+    profiler.stop()
+    assert state.quietly is before
 
 
 def test_counters_count():
@@ -85,6 +151,9 @@ def test_counters_count():
     assert counter.value == 3
     counter.set_value(7)
     assert (counter.value, str(counter), str(counter.domain)) == (7, "c", "d")
+    row = json.loads(profiler.dumps(format="json"))["Counter"]["d"]["c"]
+    assert (row["Count"], row["Total"], row["Min"], row["Max"]) == (6, 7, 2, 7)
+    assert "Min Value" in profiler.dumps()
 
 
 def test_a_task_that_was_not_started_is_not_timed():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..core.state import state
 
 
@@ -12,17 +14,17 @@ class _Scope:
 
     def __init__(self, recording: bool | None, training: bool | None):
         self._recording, self._training = recording, training
-        self._before: list[tuple[bool, bool]] = []
+        self._before: Any = None  # (recording, training, and those of the same scope further out)
 
     def __enter__(self) -> None:
-        self._before.append((state.recording, state.training))
+        self._before = (state.recording, state.training, self._before)
         if self._recording is not None:
             state.recording = self._recording
         if self._training is not None:
             state.training = self._training
 
     def __exit__(self, *exception: object) -> None:
-        state.recording, state.training = self._before.pop()
+        state.recording, state.training, self._before = self._before
 
 
 def record(train_mode: bool = True) -> _Scope:

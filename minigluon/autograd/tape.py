@@ -13,6 +13,7 @@ import numpy as np
 from .. import storage
 from ..base import ArgumentTypeError, MXNetError, ShapeError
 from ..core import grad as core_grad
+from ..core import sweep as core_sweep
 from ..core.graph import Entry, Node, by_age
 from ..core.invoke import wrap
 from ..core.state import state
@@ -72,33 +73,30 @@ def entries_of(heads: Sequence[Any]) -> list[Entry]:
     return entries
 
 
-@lru_cache(maxsize=256)
-def _small_ones(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+def seeds_for(heads: Sequence[Any], head_grads: Sequence[Any] | None) -> list[Any]:
+    """The storages of the head gradients; ones where none is given."""
+    if head_grads is None:
+        return [_ones(head._data) for head in heads]
+    if len(head_grads) != len(heads):
+        raise HeadsError("heads and head_grads must be lists of the same length")
+    pairs = zip(heads, head_grads, strict=True)
+    return [
+        _ones(head._data) if given is None else _fitting_head(k, head, given)._data
+        for k, (head, given) in enumerate(pairs)
+    ]
+
+
+def _ones(data: Any) -> np.ndarray:
+    """Ones to start a sweep with, kept for the next one when they are few: losses are."""
+    make = _few_ones if prod(data.shape) <= 1024 else np.ones
+    return make(data.shape, data.dtype)
+
+
+@lru_cache(maxsize=64)
+def _few_ones(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     ones = np.ones(shape, dtype)
     ones.flags.writeable = False
     return ones
-
-
-def _ones(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Ones to start a sweep with, kept for the next one when they are few: losses are."""
-    if prod(shape) <= 64:
-        return _small_ones(shape, dtype)
-    return np.ones(shape, dtype)
-
-
-def seeds_for(heads: Sequence[Any], head_grads: Sequence[Any] | None) -> list[Any]:
-    """The storages of the head gradients; ones where none is given."""
-    if head_grads is not None and len(head_grads) != len(heads):
-        raise HeadsError("heads and head_grads must be lists of the same length")
-    seeds = []
-    for k, head in enumerate(heads):
-        given = None if head_grads is None else head_grads[k]
-        data = head._data
-        if given is None:
-            seeds.append(_ones(data.shape, data.dtype))
-        else:
-            seeds.append(_fitting_head(k, head, given)._data)
-    return seeds
 
 
 def _fitting_head(k: int, head: Any, given: Any) -> Any:
@@ -124,7 +122,7 @@ def backward(heads: Sequence[Any], head_grads: Sequence[Any] | None, retain: boo
     """Write the gradients of the heads into the leaves they were computed from."""
     entries = entries_of(heads)
     seeds = seeds_for(heads, head_grads)
-    if not core_grad.sweep(entries, seeds, _deliver, retain):
+    if not core_sweep.sweep(entries, seeds, _deliver, retain):
         raise MXNetError(
             "There are no inputs in computation graph that require gradients.\n"
             "  received  heads none of whose inputs has a gradient attached\n"
@@ -136,11 +134,15 @@ def backward(heads: Sequence[Any], head_grads: Sequence[Any] | None, retain: boo
 def _deliver(leaf: Any, value: Any) -> None:
     """Write or add a gradient into the leaf's array."""
     held = leaf.grad._data
-    if leaf.grad_req == "add":
-        value = core_grad.add(held, value)
-    if type(held) is np.ndarray and type(value) is np.ndarray:
+    dense = type(held) is type(value) is np.ndarray
+    adding = leaf.grad_req == "add"
+    if dense and adding and held.dtype is value.dtype and held.shape == value.shape:
+        state.quietly(np.add, held, value, held)
+    elif dense and not adding:
         held[...] = value
     else:
+        if adding:
+            value = core_grad.add(held, value)
         if value is core_grad.ZERO:
             value = storage.zeros(storage.STYPES[type(held)], held.shape, held.dtype)
         elif type(value) is not type(held):
@@ -172,13 +174,13 @@ def gradients(
             seeds[k] = wrap(seeds[k], head._ctx) if given is None else _fitting_head(k, head, given)
         recording, state.recording = state.recording, True
         try:
-            found: dict[Node, Any] = core_grad.sweep_recorded(entries, seeds, wanted)
+            found: dict[Node, Any] = core_sweep.sweep_recorded(entries, seeds, wanted)
         finally:
             state.recording = recording
     else:
         got: dict[Node, Any] = {}
         asked = set(wanted)
-        core_grad.sweep(entries, seeds, got.__setitem__, retain, asked)
+        core_sweep.sweep(entries, seeds, got.__setitem__, retain, asked)
         found = {node: wrap(_whole(value, node), None) for node, value in got.items()}
     below = set(by_age(entries)) if len(found) < len(wanted) else set()
     for v, n in zip(variables, wanted, strict=True):

@@ -13,8 +13,8 @@ import numpy as np
 from .. import config, storage
 from ..base import StorageFallbackWarning, attribute_to_string
 from ..context import current_context
-from .explain import too_many
-from .op import Op
+from .explain import missing_attribute
+from .op import REQUIRED, Op, registry
 from .state import generator, state
 
 FCOMPUTE, FCOMPUTE_EX, FCOMPUTE_FALLBACK = "fcompute", "fcompute_ex", "fcompute_fallback"
@@ -36,14 +36,15 @@ class Dispatch:
 class Call:
     """An operator and its attributes. Interned, so equal Calls share what they have worked out.
 
-    ``memo`` maps the tuple of input storage types to the kernel; it is what the hot path reads.
+    ``memo`` maps the tuple of input storage types to the kernel, ``dense`` is the one for dense
+    inputs once it is chosen: what the hot path reads. Operators that write into their inputs have
+    none, so that the hot path can leave a call that failed to the general one.
     """
 
     # fmt: off
     __slots__ = (
-        "__weakref__", "alike", "attrs", "copies_view", "dispatches", "gradients", "memo", "op",
-        "outputs",
-        "pullbacks", "recorders", "visible",
+        "__weakref__", "alike", "attrs", "copies", "dense", "dispatches", "gradients", "memo",
+        "notes", "op", "outputs", "scalar", "takes", "visible",
     )
     # fmt: on
 
@@ -54,10 +55,11 @@ class Call:
         self.outputs = op.count_outputs(attrs)
         self.visible = self.outputs - op.count_hidden(attrs)
         self.alike = op.dtype_rule is None and not op.mutates
-        self.copies_view = op.copies_view
+        self.copies, self.scalar = op.copies_view, op.scalar
+        self.takes = len(op.names_of_inputs(attrs))  # so many inputs, if not any number
         self.gradients: dict[int, Any] = {}  # by the number of inputs, see core.grad
-        self.pullbacks: dict[Any, Any] = {}
-        self.recorders: dict[Any, tuple[Any, Any]] = {}
+        self.notes: dict[Any, Callable[..., Any]] = {}  # by what is on the tape, see core.note
+        self.dense: Callable[..., Any] | None = None
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{k}={attribute_to_string(v)}" for k, v in self.attrs.items())
@@ -80,31 +82,15 @@ class Call:
         """The gradient of this Call on ``count`` inputs, see `core.grad.Gradient`."""
         return self.op.gradient_of(self, count)
 
-    def recorder(self, key: Any, entries: Any, types: Any, result: Any) -> tuple[Any, Any]:
-        """What recording this Call takes: a function that keeps values, and the pullback.
-
-        The pullback is the one for a dense gradient of a single output; None stands for any other.
-        """
-        gradient = self.trace(len(types))  # variadic operators have one for each number of inputs
-        pull = None
-        if self.outputs == 1 and isinstance(result, np.ndarray | np.generic):
-            wanted = tuple([e is not None for e in entries])
-            pull = gradient.pullback(wanted, (np.ndarray, *gradient.kept_types(types)))
-        found = self.recorders[key] = (gradient.keep, pull)
-        return found
-
     def kernel(self, types: tuple[type, ...]) -> Callable[..., Any]:
         """The kernel for these storage types, remembered in ``memo``."""
         kernel = self.memo[types] = self.resolve(types).kernel
+        if not self.op.mutates and set(types) == {np.ndarray}:
+            self.dense = kernel
         return kernel
 
     def _choose(self, types: tuple[type, ...], hint: str | None) -> Dispatch:
         op, attrs = self.op, self.attrs
-        if op.input_rule is not None and not op.variadic:
-            names = op.names_of_inputs(attrs)
-            if len(types) > len(names):
-                left_out = [n for n in op.inputs if n not in names]
-                raise too_many(op, names, left_out or [f"array {len(names)}"])
         stypes = tuple([storage.STYPES.get(t, "default") for t in types])
         row = op.choose(stypes, hint, attrs)
         if row is not None:
@@ -260,9 +246,6 @@ def intern(op: Op, key: tuple[Any, ...]) -> Call:
 
     Raises ``AttributeValueError`` for a value its attribute does not accept and for a missing one.
     """
-    from .explain import missing_attribute
-    from .op import REQUIRED
-
     attrs = {}
     for (name, (kind, _)), value in zip(op.attributes.items(), key, strict=True):
         if value is REQUIRED:
@@ -282,6 +265,7 @@ def intern(op: Op, key: tuple[Any, ...]) -> Call:
 
 
 def _rebuild(name: str, values: tuple[Any, ...]) -> Call:
-    from .op import registry
-
     return intern(registry[name], values)
+
+
+Op.intern = staticmethod(intern)  # type: ignore[method-assign]

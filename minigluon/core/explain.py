@@ -110,6 +110,14 @@ def too_many(op: Op, names: Sequence[str], extra: Sequence[str]) -> ArgumentErro
     )
 
 
+def miscounted(op: Op, count: str, value: Any, number: int) -> ArgumentError:
+    """The exception for another number of arrays than an attribute says."""
+    return ArgumentError(
+        f"{op.name}: the number of arrays does not fit.\n  received  {number} arrays, {count}={value}"
+        f"\n  expected  as many arrays as {count} says\n  fix       pass {count}={number}"
+    )
+
+
 #: errors whose only argument is their message, which may be completed
 _PLAIN = (
     MXNetError, ShapeError, DTypeError, StorageError, AttributeValueError, ArgumentError,

@@ -110,9 +110,9 @@ class GraphOp(Op):
         compiles = self.compiles and fuse.wanted()
         if self.unsized:
             least = 0 if compiles else sys.maxsize
-            return Plan(self.arguments, self.heads, types, wanted, data, least)
+            return Plan(self.arguments, self.heads, types, wanted, data, least, training)
         if compiles and len(self.planned) < SIGNATURES:
-            return Plan(self.arguments, self.heads, types, wanted, data)
+            return Plan(self.arguments, self.heads, types, wanted, data, 0, training)
         key = (training, wanted, types)
         found = self.plans.get(key)
         if found is None:
@@ -173,6 +173,8 @@ class GraphOp(Op):
         if node.values is None:
             raise released(call.op.name)
         planned: Any = call
+        if planned.pull is not None and type(incoming[0]) is np.ndarray:
+            return state.quietly(planned.pull, incoming[0], *node.values)
         heads = [zeros_like(node.attrs[k]) if g is None else g for k, g in enumerate(incoming)]
         backward = planned.plan.backward(tuple(map(type, heads)))
         if len(heads) == 1 and type(heads[0]) is np.ndarray:

@@ -225,6 +225,11 @@ def all_same(s: Facts, **_: Any) -> None:
             s.outs = [shape] * len(s.outs)
 
 
+def all_broadcast(s: Facts, **_: Any) -> None:
+    """The rule that the output has the shape the inputs broadcast to."""
+    s.out = broadcast(*s.ins)
+
+
 def _all_dtypes_alike(t: Facts, **_: Any) -> None:
     dtypes = {d for d in (*t.ins, *t.outs) if d is not None}
     for dtype in dtypes:

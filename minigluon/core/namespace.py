@@ -8,7 +8,7 @@ from typing import Any
 
 from ..context import usable
 from .call import Call, intern
-from .invoke import invoke, wrap, wrap_many
+from .invoke import invoke, runner, wrap, wrap_many
 from .op import REQUIRED, Op, registry
 from .state import state
 from .store import store
@@ -95,7 +95,7 @@ def make_nd(op: Op, name: str) -> Callable[..., Any]:
     environment: dict[str, Any] = {
         "op": op, "calls": op.calls, "intern": intern, "invoke": invoke, "create": create,
         "refuse": _refuse_unknown, "trim": trim, "present": present, "REQUIRED": REQUIRED,
-        "gather": _gather,
+        "gather": _gather, "miscount": _miscount,
     }  # fmt: skip
     for attribute, (_, default) in op.attributes.items():
         environment[f"default_{attribute}"] = default
@@ -103,12 +103,12 @@ def make_nd(op: Op, name: str) -> Callable[..., Any]:
     attrs = [f"{n}={shown[n]}" for n in op.attributes]
     if op.variadic:
         parameters = [f"*{op.variadic}", *attrs]
-        inputs = f"gather({op.variadic}, extra, {op.variadic!r})"
+        inputs = f"gather(op, {op.variadic}, extra)"
     else:
         parameters = [*[f"{n}=None" for n in op.inputs], *attrs]
         inputs = "(" + "".join(n + ", " for n in op.inputs) + ")"
         if op.input_rule is not None:
-            inputs = f"present({inputs})"
+            inputs = f"present(call, {inputs})"
         elif op.optional:
             inputs = f"trim({inputs})"
     lines = []
@@ -118,15 +118,31 @@ def make_nd(op: Op, name: str) -> Callable[..., Any]:
             f"try: call = calls[{key}]",
             f"except (KeyError, TypeError): call = intern(op, {key})",
         ]
+        defaults = [default for _, default in op.attributes.values()]
+        if REQUIRED not in defaults and all(d is None or isinstance(d, bool) for d in defaults):
+            environment["plain"] = op.call()  # comparing takes 0.05 us less than looking up
+            tests = [f"{n} is {default}" for n, (_, default) in op.attributes.items()]
+            lines = [f"    {line}" for line in lines]
+            lines = [f"if {' and '.join(tests)}: call = plain", "else:", *lines]
     else:
         environment["call"] = op.call()
     if op.variadic:
         lines.append(f"arrays = {inputs}")
+        for n in [n for n in COUNTS if n in op.attributes]:
+            lines.append(f"if {n} not in (0, len(arrays)): miscount(op, {n!r}, {n}, arrays)")
         inputs = "arrays"
     lines.append("if extra: refuse(op, extra)")
     tail = [f"{n}=None" for n in ("out", "name") if n not in op.inputs]  # some gradients take `out`
     tail.append("**extra")
     if op.inputs or op.variadic:
+        if not op.variadic:  # all of them, and nowhere to put the result: the short way
+            environment["run"] = runner(len(op.inputs))
+            may_miss = op.inputs[1:] if op.input_rule is not None else op.optional
+            tests = [f"{n} is not None" for n in may_miss]
+            tests += ["out is None"] if "out" not in op.inputs else []
+            tests += [f"call.takes == {len(op.inputs)}"] if op.input_rule is not None else []
+            run = f"return run(call, {', '.join(op.inputs)})"
+            lines.append(f"if {' and '.join(tests)}: {run}" if tests else run)
         lines.append(f"return invoke(call, {inputs}{', out' if 'out' not in op.inputs else ''})")
     else:
         lines.append("return create(call, ctx, out)")
@@ -177,19 +193,39 @@ def trim(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     return inputs[:n]
 
 
-def present(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+def present(call: Call, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The inputs that are given, of an operator whose attributes say which these are."""
-    return tuple([x for x in inputs if x is not None])
+    given = tuple([x for x in inputs if x is not None])
+    if len(given) > call.takes and all(hasattr(x, "_data") for x in given):
+        from .explain import too_many
+
+        names = call.op.names_of_inputs(call.attrs)
+        raise too_many(call.op, names, [n for n in call.op.inputs if n not in names])
+    return given
 
 
-def _gather(arrays: tuple[Any, ...], extra: dict[str, Any], name: str) -> tuple[Any, ...]:
+#: attributes that say how many arrays a variadic operator is given
+COUNTS = ("num_arrays", "num_outputs", "num_args")
+
+
+def _miscount(op: Op, count: str, value: Any, arrays: tuple[Any, ...]) -> None:
+    """Another number of arrays than an attribute says is an error."""
+    from .explain import miscounted
+
+    if value not in (REQUIRED, str(len(arrays))) and int(value) != len(arrays):
+        raise miscounted(op, count, value, len(arrays))
+
+
+def _gather(op: Op, arrays: tuple[Any, ...], extra: dict[str, Any]) -> tuple[Any, ...]:
     """The arrays of a variadic operator, given one by one or as one list (``data=[a, b]``)."""
-    extra.pop("num_args", None)
-    named = extra.pop(name, None)
+    count = extra.pop("num_args", None)
+    named = extra.pop(op.variadic, None)
     if named is not None:
         arrays = (*arrays, *(named if isinstance(named, list | tuple) else (named,)))
     if len(arrays) == 1 and isinstance(arrays[0], list | tuple):
         arrays = tuple(arrays[0])
+    if count is not None:
+        _miscount(op, "num_args", count, arrays)
     return arrays
 
 
@@ -198,6 +234,8 @@ def _refuse_unknown(op: Op, extra: dict[str, Any]) -> None:
     from .explain import unknown_attribute
 
     extra.pop("attr", None)
+    if extra.get("dtype", op) is None:
+        del extra["dtype"]  # np.mean(x) asks for x.mean(axis=None, dtype=None, out=None)
     if extra and op.attributes:
         raise unknown_attribute(op, next(iter(extra)))
 

@@ -9,30 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .explain import not_differentiable
+from .call import Call
+from .grad import Gradient, trace, trace_open
 from .graph import Entry, Node, numbers, substitute, topological
 from .infer import all_broadcast, all_same
 from .number import constant
 from .plan.emit import Emitted, emit
 from .plan.fuse import Like
 
-if TYPE_CHECKING:
-    from .call import Call
-    from .grad import Gradient
-
 #: (call, entries of the inputs, storages of the inputs, result) -> the node
-Note = Callable[["Call", tuple[Entry | None, ...], Any, Any], Node]
+Note = Callable[[Call, tuple[Entry | None, ...], Any, Any], Node]
 
 
 class Step(Node):
     """A node of the tape; what the tape does not read stays unset."""
 
     __slots__ = ()
-    __init__ = object.__init__  # type: ignore[assignment]  # 0.1 us less than a Python function
+    __init__ = object.__init__  # 0.1 us less than a Python function
 
 
 class Pull:
@@ -43,11 +40,11 @@ class Pull:
     the dense gradient of a single output; None where there is none.
     """
 
-    __slots__ = ("gradient", "kept", "results", "run", "shapes", "variants")
+    __slots__ = ("equal", "gradient", "kept", "results", "run", "shapes", "variants")
 
     def __init__(self, gradient: Gradient, wanted: Sequence[bool], equal: bool = False):
-        self.gradient = gradient
-        full = _of_equal_shapes(gradient) if equal else gradient.results
+        self.gradient, self.equal = gradient, equal
+        full = self.results_of(gradient)
         self.results = [r if w else None for r, w in zip(full, wanted, strict=True)]
         given = [*gradient.inputs, *gradient.outputs, *gradient.numbers.values()]
         values, self.shapes = _reads(self.results, given)
@@ -56,6 +53,10 @@ class Pull:
         self.kept = [e for e in given if e in values or e in self.shapes]
         self.variants: dict[Any, Callable[..., Any]] = {}
         self.run: Callable[[Any, Any], Any] | None = None
+
+    def results_of(self, gradient: Gradient) -> list[Entry | None]:
+        """A traced gradient's results as they are for the shapes this is for."""
+        return _of_equal_shapes(gradient) if self.equal else gradient.results
 
     def function(self, wanted: tuple[bool, ...], types: tuple[type, ...]) -> Any:
         """The function of output gradients and kept values that gives the wanted gradients.
@@ -86,11 +87,47 @@ class Pull:
         return [names[e] for e in self.kept]
 
 
+def record(call: Call, inputs: Any, data: Any, result: Any) -> Node | None:
+    """The node of a Call that was run, or None if no input is on the tape."""
+    entries = tuple([x._entry for x in inputs])
+    first = 1 << len(entries)
+    key: Any = first + sum([1 << k for k, e in enumerate(entries) if e is not None])
+    if key == first:
+        return None
+    types = tuple([type(d) for d in data])
+    if set(types) != {np.ndarray}:
+        key = (key, types)
+    note = call.notes.get(key) or note_for(call, key, data, result)
+    return note(call, entries, data, result)
+
+
+def note_for(call: Call, key: Any, data: Any, result: Any) -> Note:
+    """What records such a call from now on.
+
+    The key says how many inputs there are, as the highest bit of a number, and which of them are on
+    the tape by the bits below; the storage types follow unless all are dense. Calls that differ in
+    numbers only share what recording takes, unless the gradient rule looks at the numbers.
+    """
+    mask = key[0] if isinstance(key, tuple) else key
+    wanted = tuple([bool(mask >> k & 1) for k in range(len(data))])
+    types = tuple([type(d) for d in data])
+    shared = None
+    if call.op.scalars:
+        place = (key, *[repr(v) for n, v in call.attrs.items() if n not in call.op.scalars])
+        shared = call.op.notes.get(place)
+        if shared is None:
+            gradient = trace_open(call, len(data))
+            shared = bool(gradient.numbers) and make_note(call, gradient, wanted, types, result)
+            call.op.notes[place] = shared
+    note: Note = shared or make_note(call, trace(call, len(data)), wanted, types, result)
+    call.notes[key] = note
+    return note
+
+
 def make_note(
     call: Call, gradient: Gradient, wanted: tuple[bool, ...], types: tuple[type, ...], result: Any
 ) -> Note:
     """The function that records the Call on inputs of these types; ``wanted`` are on the tape."""
-    single = call.outputs == 1 and isinstance(result, np.ndarray | np.generic)
     rule = call.op.shape_rule
     broadcasts = rule is all_broadcast and types == (np.ndarray, np.ndarray)
     same = rule is all_same and set(types) == {np.ndarray}
@@ -98,8 +135,8 @@ def make_note(
     environment = {"Step": Step, "Like": Like, "constant": constant, "numbers": numbers}
     lines = []
     for k, pull in enumerate(pulls):
-        if single:
-            pull.run = _unpacking(pull, wanted, types)
+        if call.outputs == 1:
+            pull.run = _unpacking(pull, wanted, types, type(result))
         environment[f"pull{k}"] = pull
         values = ", ".join(pull.places())
         values = f"{values}," if values else ""
@@ -127,7 +164,7 @@ def _code(text: str, title: str) -> CodeType:
     return compile(text, title, "exec")
 
 
-def _unpacking(pull: Pull, wanted: tuple[bool, ...], types: tuple[type, ...]) -> Any:
+def _unpacking(pull: Pull, wanted: tuple[bool, ...], types: Any, result: type) -> Any:
     """The function for a dense gradient and the kept values as they lie on the node.
 
     Unpacking them inside costs 0.05 us less than passing ``*values``.
@@ -135,12 +172,12 @@ def _unpacking(pull: Pull, wanted: tuple[bool, ...], types: tuple[type, ...]) ->
     gradient = pull.gradient
     if gradient.refused:
         return lambda g, kept: gradient.refuse()
-    kinds = dict(zip(gradient.inputs, types, strict=True))
+    kinds = dict(zip(gradient.inputs, types, strict=True)) | {gradient.outputs[0]: result}
     emitted = pull.emitted(wanted, (np.ndarray, *[kinds.get(e, np.ndarray) for e in pull.kept]))
-    first, _, body = emitted.text.partition("\n")
+    _, _, body = emitted.text.partition("\n")
     names = "".join([f"a{k + 1}, " for k in range(len(pull.kept))])
     text = f"def pull(a0, kept):\n    {names + '= kept' if names else 'pass'}\n{body}"
-    environment = emitted.run.__globals__  # type: ignore[attr-defined]
+    environment = emitted.run.__globals__
     exec(_code(text, f"<plan {emitted.run.__name__}>"), environment)
     function = environment["pull"]
     function.__name__ = emitted.run.__name__

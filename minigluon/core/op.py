@@ -36,11 +36,6 @@ class Row:
         self.outputs = tuple(given.split())
         self.function, self.when, self.mode = function, when, mode
 
-    def looks_at(self) -> tuple[str, ...]:
-        """The names of the attributes that ``when`` takes by name."""
-        code = getattr(self.when, "__code__", None)
-        return () if code is None else code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-
     def matches(self, stypes: tuple[str, ...]) -> bool:
         """Whether inputs of these storages are what the row is for."""
         n = len(self.inputs)
@@ -56,9 +51,9 @@ class Op:
     __slots__ = (
         "__dict__", "__weakref__", "aliases", "attributes", "calls", "choices", "copies_view",
         "dense", "doc", "dtype_rule", "grad_rule", "grad_stype", "hidden_outputs", "hint",
-        "injects", "input_rule", "inplace", "inputs", "mutates", "name", "optional",
-        "output_names", "outputs", "preparer", "rows", "scalar", "shape_only", "shape_rule",
-        "variadic", "view",
+        "injects", "input_rule", "inplace", "inputs", "mutates", "name", "notes", "optional",
+        "output_names", "outputs", "preparer", "rows", "scalar", "scalars", "shape_only",
+        "shape_rule", "variadic", "view",
     )
     # fmt: on
 
@@ -80,7 +75,8 @@ class Op:
         self.dense = function
         self.doc = inspect.cleandoc(function.__doc__ or "")
         self.calls: dict[Any, Call] = {}
-        self.choices: dict[Any, Row | None] = {}
+        self.choices: dict[tuple[str, ...], list[Row]] = {}  # by storages
+        self.notes: dict[Any, Any] = {}  # what recording takes, for all numbers, see core.note
         self.rows: list[Row] = []
         self.shape_rule: Any = None
         self.dtype_rule: Any = None
@@ -110,6 +106,7 @@ class Op:
         inputs: list[str] = []
         optional: list[str] = []
         injects: list[str] = []
+        scalars: list[str] = []
         self.variadic: str | None = None
         self.attributes: dict[str, tuple[AttributeType, Any]] = {}
         for parameter in inspect.signature(function).parameters.values():
@@ -123,10 +120,13 @@ class Op:
                 injects.append(parameter.name)
             elif parameter.kind is parameter.KEYWORD_ONLY:
                 kind = attribute_type(str(parameter.annotation))
+                if parameter.annotation == "Scalar":
+                    scalars.append(parameter.name)
                 self.attributes[parameter.name] = (kind, parameter.default)
         self.inputs: tuple[str, ...] = tuple(inputs)
         self.optional: tuple[str, ...] = tuple(optional)
         self.injects: tuple[str, ...] = tuple(injects)
+        self.scalars: tuple[str, ...] = tuple(scalars)
 
     def __repr__(self) -> str:
         return f"<Op {self.name}>"
@@ -187,28 +187,21 @@ class Op:
     def choose(
         self, stypes: tuple[str, ...], hint: str | None, attrs: dict[str, Any]
     ) -> Row | None:
-        """The first row for inputs of these storages that gives the storage asked for, if any.
+        """The first row for inputs of these storages that gives the storage asked for, if any."""
+        rows = self.choices.get(stypes)
+        if rows is None:
+            rows = self.choices[stypes] = [row for row in self.rows if row.matches(stypes)]
+        for row in rows:
+            if (row.when is None or row.when(**attrs)) and hint in (None, row.outputs[0]):
+                return row
+        return None
 
-        Remembered per operator, so that attributes no row looks at (a learning rate that changes
-        with every step) do not have the rows read again.
-        """
-        seen = {n for row in self.rows for n in row.looks_at() if n in attrs}
-        key = (stypes, hint, *[repr(attrs[n]) for n in sorted(seen)])
-        try:
-            return self.choices[key]
-        except KeyError:
-            pass
-        chosen = None
-        for row in self.rows:
-            if not row.matches(stypes) or not (row.when is None or row.when(**attrs)):
-                continue
-            if hint is None or row.outputs[0] == hint:
-                chosen = row
-                break
-        if len(self.choices) > 1024:
-            self.choices.clear()
-        self.choices[key] = chosen
-        return chosen
+    # ---- filled in by core.call
+
+    @staticmethod
+    def intern(op: Op, key: tuple[Any, ...]) -> Call:
+        """The Call with these raw attribute values."""
+        raise NotImplementedError
 
     # ---- how gradients are had (core.grad fills these in; graphs have their own)
 
@@ -231,14 +224,12 @@ class Op:
 
     def call(self, **attrs: Any) -> Call:
         """The Call with these attributes; the same object for the same values."""
-        from .call import intern
-
         unknown = [name for name in attrs if name not in self.attributes]
         if unknown:
             from .explain import unknown_attribute
 
             raise unknown_attribute(self, unknown[0])
-        return intern(
+        return self.intern(
             self, tuple([attrs.get(n, default) for n, (_, default) in self.attributes.items()])
         )
 

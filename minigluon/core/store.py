@@ -9,6 +9,45 @@ import numpy as np
 from .. import storage
 from ..base import ShapeError
 from .call import Call
+from .explain import recorded_write
+from .note import record
+from .state import state
+
+
+def run_into(call: Call, kernel: Any, inputs: Any, data: Any, out: Any) -> Any:
+    """Run a Call and put its results into given arrays, which keep their storage type and dtype.
+
+    Nothing is written unless the whole computation succeeded.
+    """
+    outs = list(out) if isinstance(out, list | tuple) else [out]
+    if state.recording:
+        for x in outs:
+            if x._entry is not None:
+                raise recorded_write(call.op.name)
+    first = outs[0]._data
+    if len(outs) == 1 and type(first) is not np.ndarray:
+        kernel = call.resolve(tuple(map(type, data)), storage.STYPES[type(first)]).kernel
+    if call.op.mutates and len(outs) == 1 and first.shape != data[0].shape:
+        raise misfit(first, data[0])  # states must not change for nothing
+    fits = data and (first.shape == data[0].shape or call.op.inplace == "reads")
+    if call.op.inplace and len(outs) == 1 and fits:
+        result = state.quietly(kernel, *data, out=first)
+        if result is first:
+            if state.recording:
+                recorded = record(call, inputs, data, result)
+                outs[0]._entry = None if recorded is None else (recorded, 0)
+            return out
+    else:
+        result = state.quietly(kernel, *data)
+    if type(result) is tuple:
+        store_all(call, outs, result)
+    else:
+        store(outs[0], result)
+    if state.recording:
+        recorded = record(call, inputs, data, result)
+        for k, x in enumerate(outs):
+            x._entry = None if recorded is None else (recorded, k)
+    return out
 
 
 def store(array: Any, value: Any) -> None:

@@ -22,6 +22,9 @@ class Expr:
     def __init__(self, entry: Entry):
         self.entry = entry
 
+    def __bool__(self) -> bool:
+        raise LeftOpen("a gradient rule is traced once for all values: it cannot look at one")
+
     def __add__(self, other: Any) -> Expr:
         return _binary("broadcast_add", "_plus_scalar", self, other)
 
@@ -61,6 +64,22 @@ class Expr:
 
     def __le__(self, other: Any) -> Expr:
         return _binary("broadcast_lesser_equal", "_lesser_equal_scalar", self, other)
+
+
+class LeftOpen(TypeError):
+    """A rule looks at a value that is not there while it is traced."""
+
+
+class Number(Expr):
+    """A number among the attributes, left open: the graph is for all its values."""
+
+    __slots__ = ()
+
+    def _look(self, *_: Any) -> Any:
+        raise LeftOpen("the rule looks at a number that is left open")
+
+    __eq__ = __ne__ = __hash__ = __float__ = __int__ = __index__ = _look
+    __abs__ = __round__ = __floor__ = __ceil__ = __trunc__ = _look
 
 
 def _binary(arrays: str, scalar: str, left: Expr, right: Any) -> Expr:
@@ -104,6 +123,8 @@ class OperatorNamespace:
 
 def _call_with_names(op: Op, inputs: tuple[Expr, ...], attrs: dict[str, Any]) -> Any:
     named = [attrs.pop(n) for n in op.inputs[len(inputs) :] if n in attrs]
+    if any(isinstance(value, Number) for value in attrs.values()):
+        raise LeftOpen(f"{op.name} takes a number, not one that is left open")
     return apply(op.call(**attrs), (*inputs, *named))
 
 

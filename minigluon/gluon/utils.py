@@ -12,13 +12,16 @@ from typing import Any
 import numpy as np
 
 from .. import ndarray as nd
-from ..base import ArgumentError
+from ..base import ArgumentError, four_lines
+from ..util import is_np_array, is_np_shape
 
 __all__ = [
     "HookHandle",
     "check_sha1",
     "clip_global_norm",
     "download",
+    "is_np_array",
+    "is_np_shape",
     "replace_file",
     "shape_is_known",
     "split_and_load",
@@ -249,6 +252,31 @@ class HookHandle:
 
     def __exit__(self, *exception: object) -> None:
         self.detach()
+
+
+def require_sizes(block: Any, least: int = 1, **sizes: Any) -> None:
+    """Sizes of a layer are whole numbers, and not too small.
+
+    Examples
+    --------
+    >>> require_sizes("Dense", units=-1)
+    Traceback (most recent call last):
+    minigluon.base.ArgumentError: Dense: units is no possible size.
+      received  units=-1
+      expected  a whole number of at least 1
+      fix       pass such a number
+    """
+    for name, value in sizes.items():
+        if not isinstance(value, int | np.integer) or value < least:
+            kind = block if isinstance(block, str) else type(block).__name__
+            raise ArgumentError(
+                four_lines(
+                    f"{kind}: {name} is no possible size.",
+                    f"{name}={value!r}",
+                    f"a whole number of at least {least}",
+                    "pass such a number",
+                )
+            )
 
 
 def _indent(text: str, spaces: int) -> str:

@@ -58,14 +58,17 @@ class CSVIter(MXDataIter):
             self._label = _read(label_csv, _as_shape(label_shape), dtype, "label")
         if self._label.shape[1:] == (1,):
             self._label = self._label[:, 0]
-        if len(self._label) < len(self._data):
+        rows, given = len(self._data), len(self._label)
+        if given != rows:
+            shorter, last = (label_csv, given) if given < rows else (data_csv, rows)
             raise ShapeError(
-                "CSVIter: there are fewer labels than rows of data.\n"
-                f"  received  {len(self._data)} rows of data, {len(self._label)} of labels\n"
-                "  expected  a label for each row\n  fix       check label_csv"
+                f"CSVIter: {shorter} ends after row {last}, the other file goes on.\n"
+                f"  received  {rows} rows of data in {data_csv}, {given} of labels in {label_csv}\n"
+                "  expected  a label for each row\n"
+                "  fix       give the label file that was made with the data"
             )
         self._ctx = current_context()
-        self._begin(len(self._data))
+        self._begin(len(self._data), data_csv)
 
     def _slice(self, start, stop):
         pair = self._data[start:stop], self._label[start:stop]

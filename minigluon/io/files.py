@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import warnings
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -44,11 +45,11 @@ class MXDataIter(DataIter):
         self._position = self._overflow = 0
         self._current = None
 
-    def _begin(self, count):
-        """Called once the records are read: there are ``count`` of them."""
+    def _begin(self, count, path):
+        """Called once the records are read: there are ``count`` of them in ``path``."""
         if not count:
             raise ArgumentError(
-                f"{type(self).__name__}: the file holds no records.\n  received  0 records\n"
+                f"{type(self).__name__}: {path} holds no records.\n  received  0 records\n"
                 "  expected  at least one\n  fix       check the path and part_index"
             )
         self._count = count
@@ -119,23 +120,35 @@ class MXDataIter(DataIter):
         return np.maximum(self._current[3], 0).astype(np.uint64)
 
 
-def read_all(paths):
-    """The bytes of a file, of several (``a;b``), or of all in a directory; ``.gz`` is unpacked."""
-    parts = []
+def read_each(paths):
+    """``(path, bytes)`` of a file, of several (``a;b``), or of all in a directory.
+
+    Files packed by gzip are unpacked.
+    """
     for name in str(paths).split(";"):
         path = Path(name)
         try:
             files = sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
             for file in files:
                 content = file.read_bytes()
-                parts.append(gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content)
+                yield file, gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
         except FileNotFoundError as error:
             raise MissingFile(
                 f"{path}: No such file or directory\n  received  {paths!r}\n"
                 "  expected  a file, several as 'a;b', or a directory\n"
                 f"  fix       check the path; it was looked for in {Path.cwd()}"
             ) from error
-    return b"\n".join(part for part in parts if part)
+        except (OSError, EOFError, zlib.error) as error:
+            raise MXNetError(
+                f"{path}: the file cannot be read.\n  received  {type(error).__name__}: {error}\n"
+                "  expected  a text file, or one that gzip has packed\n"
+                "  fix       check its permissions, and that it was copied completely"
+            ) from error
+
+
+def read_all(paths):
+    """The bytes of all the files that ``read_each`` gives, a line end between them."""
+    return b"\n".join(content for _, content in read_each(paths) if content)
 
 
 def part_of(count, num_parts, part_index):

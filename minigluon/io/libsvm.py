@@ -10,18 +10,19 @@ from ..core.invoke import wrap
 from ..dtypes import as_dtype
 from ..kernels import csr as csr_kernels
 from ..kernels import libsvm
-from ..storage import Csr
-from .files import MXDataIter, part_of, read_all
+from ..storage import Csr, zeros
+from .files import MXDataIter, part_of, read_each
 
 
 class LibSVMIter(MXDataIter):
-    """Batches of csr rows; indices in the file count from 0.
+    """Batches of csr rows; indices in the file count from 0, or as ``indexing_mode`` says.
 
     The last batch is filled with rows from the start, which the next epoch leaves out.
 
     Parameters
     ----------
-    data_libsvm : file, several as ``"a;b"``, or a directory.
+    data_libsvm : file, several as ``"a;b"``, or a directory. After ``?indexing_mode=1`` the first
+        column has the number 1, and after ``?indexing_mode=-1`` so it has in files without a 0.
     data_shape : ``(width,)``, the number of columns.
     label_libsvm, label_shape : a second file whose features are the labels, and their number;
         labels are then csr. Without it the labels are the first number of each line.
@@ -72,7 +73,7 @@ class LibSVMIter(MXDataIter):
             )
         self._first, stop = part_of(count, num_parts, part_index)
         self._ctx = current_context()
-        self._begin(stop - self._first)
+        self._begin(stop - self._first, data_libsvm)
 
     def _slice(self, start, stop):
         start, stop = start + self._first, stop + self._first
@@ -105,15 +106,49 @@ def _width(name, shape):
 
 def _read(paths, width, dtype):
     """First label of each line, and the features as a csr matrix with ascending columns."""
-    labels, label_indptr, indptr, indices, values = libsvm.parse(read_all(paths))
-    if label_indptr is not None:
-        labels = labels[label_indptr[:-1]]
-    if indices.size and indices.max() >= width:
-        row = int(np.searchsorted(indptr, indices.argmax(), side="right")) - 1
-        raise IndexOutOfRange(
-            f"LibSVMIter: a feature is beyond the width.\n  received  index {indices.max()} in row "
-            f"{row} of {paths}\n  expected  indices from 0 to {width - 1}\n"
-            "  fix       pass a larger data_shape; files that count from 1 need one column more"
+    paths, _, options = str(paths).partition("?")
+    first = _first_index(options)
+    labels, parts = [np.zeros(0, np.float32)], []
+    for file, text in read_each(paths):
+        parsed = libsvm.parse(text, str(file))
+        indices = parsed.indices
+        least = int(indices.min()) if indices.size else 0
+        start = first if first >= 0 else int(least > 0)
+        if indices.size and (least < start or int(indices.max()) >= width + start):
+            raise _beyond(file, text, parsed, start, width)
+        indices = indices - start if start else indices
+        shape = (parsed.indptr.size - 1, width)
+        parts.append(Csr(parsed.values.astype(dtype, copy=False), indices, parsed.indptr, shape))
+        labels.append(parsed.labels[parsed.label_indptr[:-1]])
+    parts = parts or [zeros("csr", (0, width), dtype)]
+    csr = parts[0] if len(parts) == 1 else csr_kernels.concat_rows(parts)
+    return np.concatenate(labels).astype(dtype, copy=False), csr_kernels.canonical(csr)
+
+
+def _first_index(options):
+    """The number of the first column in a file, -1 to find out: what ``indexing_mode=`` says."""
+    settings = dict(part.partition("=")[::2] for part in options.split("&") if part)
+    mode = settings.pop("indexing_mode", "0")
+    settings.pop("format", None)
+    if settings or mode not in ("-1", "0", "1"):
+        raise ArgumentError(
+            f"LibSVMIter: what follows the path cannot be used.\n  received  {options!r}\n"
+            "  expected  indexing_mode=0 (columns count from 0), 1 (from 1) or -1 (find out)\n"
+            "  fix       data.libsvm?indexing_mode=1"
         )
-    csr = Csr(values.astype(dtype, copy=False), indices, indptr, (indptr.size - 1, width))
-    return labels.astype(dtype, copy=False), csr_kernels.canonical(csr)
+    return int(mode)
+
+
+def _beyond(file, text, parsed, start, width):
+    """The error for a column that the matrix does not have."""
+    wrong = (parsed.indices < start) | (parsed.indices >= width + start)
+    at = int(wrong.argmax())
+    row = int(np.searchsorted(parsed.indptr, at, side="right")) - 1
+    return IndexOutOfRange(
+        f"LibSVMIter: a feature is {'before the first' if parsed.indices[at] < start else 'beyond'}"
+        f" column.\n  received  index {parsed.indices[at]} in {file}, line "
+        f"{libsvm.line_of_row(text, row)}\n"
+        f"  expected  indices from {start} to {width - 1 + start}\n"
+        "  fix       pass a larger data_shape, or data_libsvm='...?indexing_mode=1' for files that "
+        "count from 1"
+    )

@@ -67,7 +67,7 @@ class MNISTIter(MXDataIter):
                 (batch_size, *self._images.shape[1:]),
             )
         self._ctx = current_context()
-        self._begin(len(images) // batch_size * batch_size or len(images))
+        self._begin(len(images) // batch_size * batch_size or len(images), image)
         self._count = len(images) // batch_size * batch_size
 
     def _slice(self, start, stop):

@@ -70,10 +70,14 @@ class Module:
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(_object_code(text)))
         self._engine.finalize_object()
 
+    def address(self, name: str) -> int:
+        """Where a function is."""
+        return int(self._engine.get_function_address(name))
+
     def function(self, name: str, arguments: int) -> Any:
         """A function of so many integers or addresses, which gives nothing back."""
         prototype = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * arguments)
-        function = prototype(self._engine.get_function_address(name))
+        function = prototype(self.address(name))
         function.module = self  # the code lives as long as its function
         return function
 

@@ -8,6 +8,7 @@ into and out of the buffer run over long contiguous stretches.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from . import direct, rows
 from ._jit import has_numba, jit
 
 #: bytes of windows gathered at a time, about what an L2 cache holds
@@ -45,6 +47,12 @@ class Window(NamedTuple):
                 for size, k, s, d, p in zip(spatial, *self, strict=True)
             ]
         )
+
+    def as_plane(self) -> Window:
+        """The same on two axes, if it is on one: along images of one row."""
+        if len(self.kernel) != 1:
+            return self
+        return Window((1, *self.kernel), (1, *self.stride), (1, *self.dilate), (0, *self.pad))
 
     def is_pointwise(self) -> bool:
         """Whether every element is a window of its own."""
@@ -187,6 +195,23 @@ def convolve(
     if groups == data.shape[1] == filters and groups > 1:
         _convolve_each_channel(data, weight, bias, window, out)
         return out
+    if groups == 1 and _by_rows(data.shape[0], places, weight.shape, data.dtype):
+        matrix = np.ascontiguousarray(weight).reshape(filters, -1)
+        found = rows.gathered(_as_plane(data), window.as_plane(), _two(places))
+        made = rows.multiply(found, matrix)
+        if bias is not None:
+            made += bias[:, None]
+        out[...] = made.reshape(filters, -1, *places).swapaxes(0, 1)
+        return out
+    if direct.worthwhile(data.shape[0], places, weight.size, data.dtype):
+        if bias is not None:
+            bias = bias.astype(data.dtype, copy=False)
+        to = out if out.dtype == data.dtype else np.empty(shape, data.dtype)
+        y, x = _forward_axes(window, places)
+        direct.convolve(_as_plane(data), _as_plane(weight), bias, y, x, groups, _as_plane(to))
+        if to is not out:
+            out[...] = to
+        return out
     if groups == 1 and window.is_pointwise():
         _multiply_channels(weight.reshape(filters, -1), data, bias, out)
         return out
@@ -205,6 +230,31 @@ def convolve(
         else:
             np.add(made, column, out=_result_block(out, block), casting="same_kind")
     return out
+
+
+def _as_plane(x: Any) -> Any:
+    """Sequences as images of one row."""
+    return x if x.ndim == 4 else x[:, :, None]
+
+
+def _two(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    return (1, *sizes)[-2:]
+
+
+def _by_rows(samples: int, places: Any, weight_shape: Any, dtype: Any) -> bool:
+    return rows.worthwhile(samples, tuple(places), weight_shape[0], prod(weight_shape[1:]), dtype)
+
+
+@lru_cache(maxsize=256)
+def _forward_axes(window: Window, places: tuple[int, ...]) -> Any:
+    ways = zip(_two(places), *window.as_plane(), strict=True)
+    return [direct.forward_axis(*way) for way in ways]
+
+
+@lru_cache(maxsize=256)
+def _backward_axes(window: Window, spatial: tuple[int, ...]) -> Any:
+    ways = zip(_two(spatial), *window.as_plane(), strict=True)
+    return [direct.backward_axes(*way) for way in ways]
 
 
 def _multiply_channels(matrix: Any, data: Any, bias: Any, out: Any) -> None:
@@ -314,6 +364,23 @@ def spread(g: Any, weight: Any, spatial: tuple[int, ...], window: Window, groups
     samples, filters, *places = g.shape
     channels = weight.shape[1] * groups
     out = np.empty((samples, channels, *spatial), dtype)
+    depthwise = groups == channels == filters and groups > 1
+    if groups == 1 and _by_rows(samples, places, weight.shape, g.dtype):
+        matrix = np.ascontiguousarray(weight).reshape(filters, -1)
+        found = rows.combine(_filters_first(g).T, matrix, matrix.shape[1])
+        plane = _two(spatial)
+        made = rows.added(
+            found, (samples, channels, *plane), window.as_plane(), _two(tuple(places))
+        )
+        out[...] = made.reshape(out.shape)
+        return out
+    if not depthwise and direct.worthwhile(samples, tuple(places), weight.size, g.dtype):
+        to = out if out.dtype == g.dtype else np.empty(out.shape, g.dtype)
+        ys, xs = _backward_axes(window, tuple(spatial))
+        direct.spread(_as_plane(g), _as_plane(weight), ys, xs, groups, _as_plane(to))
+        if to is not out:
+            out[...] = to
+        return out
     if groups == 1 and window.is_pointwise():
         _multiply_channels(weight.reshape(filters, -1).T, g, None, out)
         return out
@@ -339,6 +406,11 @@ def spread(g: Any, weight: Any, spatial: tuple[int, ...], window: Window, groups
         if block.rows.stop == places[0]:
             _samples_last(out[block.samples])[...] = added[inside]
     return out
+
+
+def _filters_first(g: Any) -> Any:
+    """Gradients as a matrix ``(filters, samples * places)``."""
+    return g.swapaxes(0, 1).reshape(g.shape[1], -1)
 
 
 class _Scratch:
@@ -380,6 +452,15 @@ def correlate(g: Any, data: Any, window: Window, groups: int = 1) -> Any:
     g, data = widened(g, data)
     samples, filters, *places = g.shape
     shape = (filters, data.shape[1] // groups, *window.kernel)
+    if groups == 1 and _by_rows(samples, places, shape, g.dtype):
+        gathered_rows = rows.gathered(_as_plane(data), window.as_plane(), _two(tuple(places)))
+        made = rows.combine(_filters_first(g), gathered_rows, prod(shape[1:]))
+        return made.reshape(shape).astype(dtype, copy=False)
+    if direct.worthwhile(samples, tuple(places), prod(shape), g.dtype):
+        y, x = _forward_axes(window, tuple(places))
+        found = direct.correlate(_as_plane(g), _as_plane(data), y, x, groups)
+        if found is not None:
+            return found.reshape(shape).astype(dtype, copy=False)
     total = np.zeros((groups, filters // groups, prod(shape[1:])), g.dtype)
     if groups == 1 and window.is_pointwise():
         flat = data.reshape(*data.shape[:2], -1)

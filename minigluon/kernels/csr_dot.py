@@ -12,7 +12,8 @@
 ==========================================  ===================================================
 
 Both operands have one dtype. Sums run over the stored entries in an order that does not change; one
-or two columns accumulate in double precision, wider results in the dtype of the result (float16 in float32).
+or two columns accumulate in double precision, wider results in the dtype of the result (float16 in
+float32).
 Few stored entries (a batch of one) stay on numpy and sum in the dtype of the result: 1.7 us there
 against 1.3 compiled, but a script that has only such batches never loads numba.
 """

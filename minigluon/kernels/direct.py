@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import tiles
+from . import _memory, tiles
 from ._jit import has_numba, jit
 
 #: bytes of data and results worked on at a time, which should stay in an L2 cache
@@ -56,6 +56,15 @@ def forward_axis(places: int, kernel: int, stride: int, dilate: int, pad: int) -
         places, -pad, stride, tuple(range(kernel)),
         tuple([r // stride for r in reach]), tuple([r % stride for r in reach]),
     )  # fmt: skip
+
+
+def _ranges(axis: Axis, size: int) -> Any:
+    """For each place the first tap that is not padding, and the last + 1; taps are in order."""
+    at = axis.origin + np.arange(axis.places)[:, None] * axis.step
+    at = at + [s * axis.step + p for s, p in zip(axis.shifts, axis.phases, strict=True)]
+    inside = (at >= 0) & (at < size)
+    first = inside.argmax(axis=1)
+    return np.stack([first, first + inside.sum(axis=1)], axis=1)
 
 
 class Phase(NamedTuple):
@@ -108,14 +117,14 @@ class Layout(NamedTuple):
         return len(self.phases_y) * len(self.phases_x)
 
     def offsets(self, channels: int, y: Axis, x: Axis, itemsize: int) -> Any:
-        """Where each factor of a sum begins, in bytes, in the order (channel, y, x)."""
+        """Where each factor of a sum begins, in bytes, for each (channel, y, x)."""
         phase = np.array([self.phases_y.index(p) * len(self.phases_x) for p in y.phases])
         phase = phase[:, None] + [self.phases_x.index(p) for p in x.phases]
         within = np.array(y.shifts)[:, None] * self.width + np.array(x.shifts)
         plane = self.samples * self.height * self.width
         planes = (np.arange(channels)[:, None, None] * self.phases + phase) * plane
         unit = self.samples if self.batched else 1
-        return ((planes + within * unit) * itemsize).ravel()
+        return (planes + within * unit) * itemsize
 
     def buffer(self, channels: int, dtype: Any) -> tuple[Any, Any]:
         """Memory for a block, zero where vectors reach beyond it, and the block as an array."""
@@ -167,19 +176,18 @@ def _layout(
     return Layout(is_batched, count, rows, height - y.places + rows, width, phases_y, phases_x)
 
 
-def worthwhile(samples: int, places: tuple[int, ...], weight: Any) -> bool:
-    """Whether two spatial axes of so many places are done here rather than by BLAS.
+def can(dtype: Any) -> bool:
+    """Whether there are tiles for numbers of a type; loads numba and LLVM."""
+    return dtype.char in "fd" and has_numba() and tiles.available()
+
+
+def worthwhile(samples: int, places: tuple[int, ...], size: int, dtype: Any) -> bool:
+    """Whether a convolution by a weight of this size is done here rather than by BLAS.
 
     Packing the weight must pay, and compiled code must be worth loading.
     """
-    work = samples * prod(places) * weight.size
-    return (
-        work >= FEWEST
-        and samples * prod(places) >= FEWEST_PLACES
-        and weight.dtype in (np.float32, np.float64)
-        and has_numba()
-        and tiles.available()
-    )
+    count = samples * prod(places)
+    return count >= FEWEST_PLACES and count * size >= FEWEST and len(places) <= 2 and can(dtype)
 
 
 def convolve(data: Any, weight: Any, bias: Any, y: Axis, x: Axis, groups: int, out: Any) -> None:
@@ -188,9 +196,7 @@ def convolve(data: Any, weight: Any, bias: Any, y: Axis, x: Axis, groups: int, o
     _Run(data, out, y, x, groups).products(weight, start)
 
 
-def spread(
-    g: Any, weight: Any, ys: list[Phase], xs: list[Phase], groups: int, out: Any
-) -> None:
+def spread(g: Any, weight: Any, ys: list[Phase], xs: list[Phase], groups: int, out: Any) -> None:
     """The adjoint in the data; ``ys`` and ``xs`` are from `backward_axes`."""
     filters, per_group, *kernel = weight.shape
     # what were a group's channels are its filters now
@@ -226,6 +232,7 @@ class _Run:
     """Data and ``other``, which has a number for each window: the result, or its gradient."""
 
     def __init__(self, data: Any, other: Any, y: Axis, x: Axis, groups: int):
+        _memory.use_pool()
         self.data, self.other = np.ascontiguousarray(data), other
         self.y, self.x, self.groups = y, x, groups
         self.dtype, self.bytes = data.dtype, data.dtype.itemsize
@@ -262,10 +269,10 @@ class _Run:
             and places >= 2 * self.lanes
         )
 
-    def _blocks(self) -> Iterator[tuple[Any, int]]:
-        """The part of ``other`` that belongs to each block once its data are laid out; address."""
+    def _blocks(self) -> Iterator[tuple[int, Any, int]]:
+        """For each block, once its data are laid out: row, part of ``other``, address of data."""
         if self.in_place:
-            yield self.other, self.data.ctypes.data
+            yield 0, self.other, self.data.ctypes.data
             return
         layout, y, x = self.layout, self.y, self.x
         memory, view = layout.buffer(self.data.shape[1], self.dtype)
@@ -276,6 +283,7 @@ class _Run:
             for r in range(0, y.places, layout.rows):
                 lay(part, view, y.origin + r * y.step, x.origin, y.step, x.step, *phases)
                 yield (
+                    r,
                     self.other[n : n + layout.samples, :, r : r + layout.rows],
                     memory.ctypes.data,
                 )
@@ -287,20 +295,48 @@ class _Run:
             return np.empty((filters, layout.rows, self.x.places, self.lanes), self.dtype)
         return np.empty((filters, self.lines, self.length), self.dtype)
 
+    @property
+    def _skips(self) -> bool:
+        """Whether padding can be left out: where a line is one row."""
+        return self.layout.batched and not self.in_place
+
+    def _row_ranges(self) -> Any:
+        """The rows of the kernel that matter to a line, for each row of the results."""
+        if not self._skips:
+            return np.array([[0, 1]] * self.lines)
+        found = _ranges(self.y, self.data.shape[2])
+        # rows that make the last block whole
+        return np.concatenate([found, np.zeros((self.layout.rows, 2), found.dtype)])
+
+    def _tile_ranges(self, vectors: int) -> Any:
+        """The factors of a row of the kernel that matter to a tile."""
+        tiles_ = -(-self.length // (self.lanes * vectors))
+        if not self._skips:
+            return np.array([[0, self.offsets.size]] * tiles_)
+        found = _ranges(self.x, self.data.shape[3])
+        last = len(found) - vectors
+        parts = [found[min(t * vectors, last) :][:vectors] for t in range(tiles_)]
+        used = [p[p[:, 0] < p[:, 1]] for p in parts]
+        ends = [[p[:, 0].min(), p[:, 1].max()] if len(p) else [0, 0] for p in used]
+        return np.array(ends) * self.channels
+
     def products(self, weight: Any, start: Any) -> None:
         """Fill ``other``; the weight's kernel is just the taps of the axes."""
-        matrix = weight.reshape(len(weight), -1)
-        depth = matrix.shape[1]
-        size, vectors = tiles.tile_sizes(self.filters, -(-self.length // self.lanes))
+        taps = len(self.y.taps), len(self.x.taps)
+        # the order (y, x, channel) makes padding a range of factors
+        matrix = np.ascontiguousarray(weight.transpose(0, 2, 3, 1)).reshape(len(weight), -1)
+        offsets = np.ascontiguousarray(self.offsets.transpose(1, 2, 0))
+        depth = offsets.size
+        # a narrow tile leaves out more padding
+        widest = 2 if self._skips and self.x.origin < 0 else 8
+        size, vectors = tiles.tile_sizes(self.filters, -(-self.length // self.lanes), widest)
         vectors = min(vectors, self.length // self.lanes)
         split = tiles.split(self.filters, size)
-        sizes = [n for _ in range(self.groups) for n, many in split for _ in range(many)]
-        packed = np.empty(matrix.size, self.dtype)
-        _pack(matrix, packed, np.array(sizes))
+        packed = tiles.packed(matrix, size, self.groups)
         made = None if self.in_place else self._other_block()
         # (filters in a block, blocks, first filter, first group, bytes from block to block)
         calls = []
-        if self.groups > 1 and len(sizes) == self.groups:
+        if self.groups > 1 and size == self.filters:
             calls.append((self.filters, self.groups, 0, 0, self.group * self.bytes))
         else:
             f = 0
@@ -308,15 +344,18 @@ class _Run:
                 for n, many in split:
                     calls.append((n, many, f, k, 0))
                     f += n * many
-        for part, source in self._blocks():
+        tile_range, row_range = self._tile_ranges(vectors), self._row_ranges()
+        inner = self.channels * taps[1] if self._skips else depth
+        for r, part, source in self._blocks():
             to = (part if made is None else made).ctypes.data
             for n, many, f, k, x_block in calls:
-                tiles.products(self.dtype.name, n, vectors, x_block > 0)(
-                    source + k * self.group * self.bytes, self.offsets.ctypes.data, depth,
+                tiles.products(tiles.name(self.dtype), n, vectors, x_block > 0)(
+                    source + k * self.group * self.bytes, offsets.ctypes.data, depth,
                     packed.ctypes.data + f * depth * self.bytes, start.ctypes.data + f * self.bytes,
                     to + f * self.pitch * self.bytes, self.pitch * self.bytes,
                     self.lines, self.length * self.bytes, self.step * self.bytes,
                     self.other_step * self.bytes, many, x_block,
+                    row_range[r:].ctypes.data, tile_range.ctypes.data, inner,
                 )  # fmt: skip
             if self.layout.batched and made is not None:
                 _collect_batched(made, part)
@@ -325,7 +364,6 @@ class _Run:
 
     def correlations(self) -> Any:
         """The gradient of the weight."""
-        depth = len(self.offsets)
         if self.in_place and self.length % self.lanes:
             self.in_place = False
             again = self.layout
@@ -333,12 +371,13 @@ class _Run:
             self.lines, self.length, self.step = again.lines(self.x, self.lanes)
             self.pitch, self.other_step = self.lines * self.length, self.length
             self.group = again.size(self.channels)
-        size, terms = _correlation_tile(self.filters, depth)
-        run = tiles.correlations(self.dtype.name, size, terms)
+        depth = self.offsets.size
+        size, terms = tiles.correlation_sizes(self.filters, depth)
+        run = tiles.correlations(tiles.name(self.dtype), size, terms)
         before, total = np.zeros((2, self.groups * self.filters, depth), self.dtype)
         incoming = None if self.in_place else self._other_block()
         zero = np.zeros(1, np.int64)
-        for part, source in self._blocks():
+        for _, part, source in self._blocks():
             if incoming is not None and self.layout.batched:
                 _lay_batched(part, incoming[:, None], 0, 0, 1, 1, zero, zero)
             elif incoming is not None:
@@ -352,35 +391,7 @@ class _Run:
                 self.filters * depth * self.bytes,
             )  # fmt: skip
             before, total = total, before
-        return before.reshape(
-            len(before), self.channels, len(self.y.taps), len(self.x.taps)
-        )
-
-
-def _correlation_tile(filters: int, depth: int) -> tuple[int, int]:
-    """``(filters, terms)`` of the tile that gives a weight's gradient the quickest."""
-    best: Any = None
-    room = 24 if tiles.lanes(np.float32) == 16 else 9
-    for f in range(1, min(filters, 8) + 1):
-        for k in range(1, min(depth, room // f) + 1):
-            cycles = max(f * k / 2, f / 2 + k, 4) + 1
-            cost = -(-filters // f) * -(-depth // k) * cycles
-            if best is None or cost < best[0]:
-                best = cost, f, k
-    return best[1], best[2]
-
-
-@jit
-def _pack(weight, packed, sizes):
-    """The rows of a matrix as the tiles read them: ``(depth, size)`` for each block of rows."""
-    first, depth = 0, weight.shape[1]
-    for size in sizes:
-        rows = weight[first : first + size]
-        block = packed[first * depth : (first + size) * depth].reshape(depth, size)
-        for k in range(depth):
-            for f in range(size):
-                block[k, f] = rows[f, k]
-        first += size
+        return before.reshape(len(before), self.channels, len(self.y.taps), len(self.x.taps))
 
 
 @jit

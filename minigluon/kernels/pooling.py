@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import _memory, tiles
+from . import windows as vectors
 from ._jit import has_numba, jit
 
-#: below this many comparisons numpy is faster than loading numba
-FEWEST_FOR_NUMBA = 200_000
+#: below this many elements of windows numpy is faster than loading compiled code
+FEWEST_FOR_NUMBA = 50_000
 
 
 class Pool(NamedTuple):
@@ -65,8 +67,49 @@ def add_up(data: Any, pool: Pool) -> Any:
     return data
 
 
+def scaled_sums(data: Any, pool: Pool, factor: Any) -> Any:
+    """The sum of every window times a factor for its place; ``factor`` broadcasts to places."""
+    everything = prod(pool.places) == 1 and pool.kernel == data.shape[2:]
+    if everything or not _in_vectors(data, pool):
+        total = add_up(data, pool)
+        if factor is not None:
+            total *= factor
+        return total
+    factors = np.ones((), data.dtype) if factor is None else factor.astype(data.dtype, copy=False)
+    return _sums_in_vectors(data, pool, np.broadcast_to(factors, pool.places))
+
+
+def _sums_in_vectors(data: Any, pool: Pool, factors: Any) -> Any:
+    _memory.use_pool()
+    total = np.empty((*data.shape[:2], *pool.places), data.dtype)
+    images, flat = _as_images(np.ascontiguousarray(data), pool)
+    if len(pool.kernel) == 1:
+        factors = np.broadcast_to(factors, flat.places)
+    factors = np.ascontiguousarray(factors)
+    run = vectors.sums(tiles.name(data.dtype), flat.kernel[1], flat.stride[1])
+    run(*_for_vectors(images, total, factors, flat))
+    return total
+
+
+def _for_vectors(images: Any, out: Any, extra: Any, pool: Pool) -> tuple[int, ...]:
+    """The arguments of the functions in `windows`."""
+    addresses = [x.ctypes.data for x in (images, out, extra)]
+    return (
+        *addresses, *images.shape, *pool.places, pool.kernel[0], pool.stride[0], *pool.pad,
+    )  # fmt: skip
+
+
+def _in_vectors(data: Any, pool: Pool) -> bool:
+    return _compiled(data, pool) and vectors.can(data.dtype, pool.kernel[-1])
+
+
 def spread_sum(g: Any, pool: Pool, spatial: tuple[int, ...]) -> Any:
     """The adjoint of `add_up`: every window's value added to each of its elements."""
+    if set(pool.stride) == {1} and _in_vectors(g, pool):
+        # an element's windows begin at the places of a window that ends at it
+        pad = tuple([k - 1 - p for k, p in zip(pool.kernel, pool.pad, strict=True)])
+        turned = Pool(pool.kernel, pool.stride, pad, spatial)
+        return _sums_in_vectors(g, turned, np.ones(spatial, g.dtype))
     for axis, kernel in enumerate(pool.kernel):
         size = spatial[axis]
         shape = (*g.shape[: 2 + axis], size, *g.shape[3 + axis :])
@@ -101,13 +144,10 @@ def largest(data: Any, pool: Pool) -> tuple[Any, Any]:
     infinity and number 0 (MXNet: the lowest finite number).
     """
     shape = (*data.shape[:2], *pool.places)
+    if _compiled(data, pool):
+        return _largest_of_images(np.ascontiguousarray(data), shape, pool)
     winner = np.zeros(shape, winner_dtype(pool.kernel))
     best = np.full(shape, _lowest(data.dtype))
-    if _compiled(data, pool):
-        images, pool = _as_images(np.ascontiguousarray(data), pool)
-        places = (-1, *pool.places)
-        _largest_of_images(images, best.reshape(places), winner.reshape(places), pool)
-        return best, winner
     for number, offset in enumerate(product(*map(range, pool.kernel))):
         sizes = zip(offset, data.shape[2:], strict=True)
         spans = [pool.span(axis, *of_axis) for axis, of_axis in enumerate(sizes)]
@@ -139,43 +179,24 @@ def _as_images(x: Any, pool: Pool) -> tuple[Any, Pool]:
     return x.reshape(1, rows, x.shape[2]), Pool(*sides)
 
 
-def _largest_of_images(images: Any, best: Any, winner: Any, pool: Pool) -> None:
-    """Fill in maxima and winners of ``(planes, height, width)`` by the kernel that is quickest."""
-    kernel_x, stride_x, places = pool.kernel[1], pool.stride[1], pool.places[1]
-    fits = 2 * pool.places[0] <= images.shape[1] and 2 * places <= images.shape[2]
-    if pool[:3] == ((2, 2), (2, 2), (0, 0)) and fits:
-        _largest_of_four(images, best, winner)
-    elif winner.dtype == np.uint8 and stride_x < kernel_x:
-        line = np.full((places - 1) * stride_x + kernel_x, _lowest(images.dtype))
-        values = np.empty((images.shape[1], places), images.dtype)
-        numbers = np.empty(values.shape, np.uint8)
-        _largest_by_rows(images, best, winner, line, values, numbers, *_sizes(pool))
+def _largest_of_images(data: Any, shape: tuple[int, ...], pool: Pool) -> tuple[Any, Any]:
+    """Maxima and winners by the kernel that is quickest."""
+    _memory.use_pool()
+    images, flat = _as_images(data, pool)
+    best, winner = np.empty(shape, data.dtype), np.empty(shape, winner_dtype(pool.kernel))
+    if vectors.can(data.dtype, flat.kernel[1]):
+        run = vectors.largest(
+            tiles.name(data.dtype), winner.itemsize, flat.kernel[1], flat.stride[1]
+        )
+        run(*_for_vectors(images, best, winner, flat))
     else:
-        _largest(images, best, winner, *_sizes(pool))
-
-
-def _sizes(pool: Pool) -> tuple[int, ...]:
-    return (*pool.kernel, *pool.stride, *pool.pad)
-
-
-@jit
-def _largest_of_four(data, best, winner):
-    """Maxima of windows 2 x 2 that do not overlap; without branches (0.1 ms against 1.2)."""
-    for plane in range(data.shape[0]):
-        for y in range(best.shape[1]):
-            for x in range(best.shape[2]):
-                value, number = data[plane, 2 * y, 2 * x], np.uint8(0)
-                candidate = data[plane, 2 * y, 2 * x + 1]
-                number = np.uint8(1) if candidate > value else number
-                value = candidate if candidate > value else value
-                candidate = data[plane, 2 * y + 1, 2 * x]
-                number = np.uint8(2) if candidate > value else number
-                value = candidate if candidate > value else value
-                candidate = data[plane, 2 * y + 1, 2 * x + 1]
-                number = np.uint8(3) if candidate > value else number
-                value = candidate if candidate > value else value
-                best[plane, y, x] = value
-                winner[plane, y, x] = number
+        best[...] = _lowest(data.dtype)
+        places = (-1, *flat.places)
+        _largest(
+            images, best.reshape(places), winner.reshape(places), *flat.kernel, *flat.stride,
+            *flat.pad,
+        )  # fmt: skip
+    return best, winner
 
 
 @jit
@@ -197,59 +218,6 @@ def _largest(data, best, winner, kernel_y, kernel_x, stride_y, stride_x, pad_y, 
                         number = (i - top) * kernel_x + j - left if better else number
                 best[plane, y, x] = value
                 winner[plane, y, x] = number
-
-
-@jit
-def _largest_by_rows(
-    data, best, winner, line, values, numbers, kernel_y, kernel_x, stride_y, stride_x, pad_y, pad_x
-):
-    """The same where windows overlap: along every row, then over the rows (3.6 ms against 15).
-
-    ``line`` holds a padded row; ``values`` and ``numbers`` the maxima along the rows of an image.
-    """
-    height = data.shape[1]
-    places = best.shape[2]
-    lowest = line[0]
-    reach = min(data.shape[2], line.size - pad_x)
-    for plane in range(data.shape[0]):
-        for i in range(height):
-            for x in range(reach):
-                line[pad_x + x] = data[plane, i, x]
-            _largest_along(line, values, numbers, i, kernel_x, stride_x, lowest)
-        for y in range(best.shape[1]):
-            top = y * stride_y - pad_y
-            for i in range(max(top, 0), min(top + kernel_y, height)):
-                first = np.uint8((i - top) * kernel_x)
-                for x in range(places):
-                    candidate, value = values[i, x], best[plane, y, x]
-                    number = winner[plane, y, x]
-                    best[plane, y, x] = candidate if candidate > value else value
-                    winner[plane, y, x] = first + numbers[i, x] if candidate > value else number
-
-
-@jit
-def _largest_along(line, values, numbers, i, kernel, stride, lowest):
-    """Row ``i`` of ``values``: maxima along a line; strides 1 and 2 written out become vectors."""
-    places = values.shape[1]
-    for x in range(places):
-        values[i, x] = lowest
-        numbers[i, x] = 0
-    for j in range(kernel):
-        if stride == 1:
-            for x in range(places):
-                candidate, value, number = line[x + j], values[i, x], numbers[i, x]
-                values[i, x] = candidate if candidate > value else value
-                numbers[i, x] = np.uint8(j) if candidate > value else number
-        elif stride == 2:
-            for x in range(places):
-                candidate, value, number = line[2 * x + j], values[i, x], numbers[i, x]
-                values[i, x] = candidate if candidate > value else value
-                numbers[i, x] = np.uint8(j) if candidate > value else number
-        else:
-            for x in range(places):
-                candidate, value, number = line[x * stride + j], values[i, x], numbers[i, x]
-                values[i, x] = candidate if candidate > value else value
-                numbers[i, x] = np.uint8(j) if candidate > value else number
 
 
 def _winners(winner: Any, pool: Pool, spatial: tuple[int, ...]) -> tuple[Any, Any]:

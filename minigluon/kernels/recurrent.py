@@ -10,16 +10,23 @@ takes a single call of tanh for all gates. ``valid`` is None or 1 and 0 in the s
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
+
+from . import _memory, dense, scalar
+from .rowwise import Rowwise
 
 #: mode -> gates, and arrays of (time, batch, hidden) kept for the way back: gates, states, others
 GATES = {"rnn_relu": 1, "rnn_tanh": 1, "lstm": 4, "gru": 3}
 KEPT = {"rnn_relu": 1, "rnn_tanh": 1, "lstm": 7, "gru": 5}
+#: below this many states of all steps numpy is quicker than loading compiled code
+FEWEST = 8192
 
 
 def _project(x, weight):
     """``x @ weight.T`` for all steps at once."""
-    return x.reshape(-1, x.shape[-1]) @ weight.T
+    return dense.matmul(x.reshape(-1, x.shape[-1]), weight.T)
 
 
 def _hold(valid, t, new, old):
@@ -52,10 +59,11 @@ def _simple_forward(mode, x, weights, state, cell, valid, kept):
     hidden = kept[0]
     pre = _project(x, w_input).reshape(hidden.shape)
     pre += b_input + b_state
-    recurrent = w_state.T
+    recurrent = dense.right(w_state.T, len(x) * state.shape[0])
+    product = np.empty_like(state)
     for t in range(len(hidden)):
         step = pre[t]
-        step += state @ recurrent
+        step += recurrent(state, product)
         if mode == "rnn_tanh":
             np.tanh(step, out=hidden[t])
         else:
@@ -74,11 +82,12 @@ def _simple_backward(mode, x, weights, state, cell, valid, kept, g, g_state, g_c
     if valid is not None:
         slopes *= valid
     carried = g_state.copy()
+    recurrent = dense.right(weights[1], slopes[..., 0].size)
     for t in range(len(hidden) - 1, -1, -1):
         carried += g[t]
         stays = None if valid is None else carried * (1 - valid[t])
         slopes[t] *= carried
-        np.matmul(slopes[t], weights[1], out=carried)
+        recurrent(slopes[t], carried)
         if stays is not None:
             carried += stays
     _finish(x, state, hidden, slopes, slopes, into)
@@ -90,9 +99,9 @@ def _finish(x, state, hidden, d_input, d_state, into):
     flat_input = d_input.reshape(-1, d_input.shape[-1])
     flat_state = d_state.reshape(-1, d_state.shape[-1])
     batch = state.shape[0]
-    np.matmul(flat_input.T, x.reshape(-1, x.shape[-1]), out=into[0])
+    dense.matmul(flat_input.T, x.reshape(-1, x.shape[-1]), into[0])
     # the first step reads the initial state, the others the step before
-    np.matmul(flat_state[batch:].T, hidden[:-1].reshape(-1, hidden.shape[-1]), out=into[1])
+    dense.matmul(flat_state[batch:].T, hidden[:-1].reshape(-1, hidden.shape[-1]), into[1])
     into[1] += flat_state[:batch].T @ state
     np.add.reduce(flat_input, axis=0, out=into[2])
     into[3][...] = into[2] if d_state is d_input else np.add.reduce(flat_state, axis=0)
@@ -117,18 +126,20 @@ def _logistic(values, half):
 
 def _lstm_forward(mode, x, weights, state, cell, valid, kept):
     n = state.shape[1]
+    if valid is None and _in_one_pass(kept):
+        return _lstm_forward_compiled(x, weights, state, cell, kept)
     w_input, w_state = [_halved(w, n, (0, 1, 3)) for w in weights[:2]]
     bias = _halved(weights[2] + weights[3], n, (0, 1, 3))
     cells, bent, hidden = kept[4], kept[5], kept[6]
     gates = kept[:4].reshape(len(x), state.shape[0], 4 * n)
-    np.matmul(x.reshape(-1, x.shape[-1]), w_input.T, out=gates.reshape(-1, 4 * n))
-    recurrent = w_state.T
+    dense.matmul(x.reshape(-1, x.shape[-1]), w_input.T, gates.reshape(-1, 4 * n))
+    recurrent = dense.right(w_state.T, len(x) * state.shape[0])
     product = np.empty(gates.shape[1:], gates.dtype)
     fresh = np.empty(state.shape, state.dtype)
     half = gates.dtype.type(0.5)
     for t in range(len(x)):
         step = gates[t]
-        np.matmul(state, recurrent, out=product)
+        recurrent(state, product)
         product += bias
         step += product
         np.tanh(step, out=step)
@@ -152,6 +163,11 @@ def _lstm_backward(mode, x, weights, state, cell, valid, kept, g, g_state, g_cel
     cells, bent, hidden = kept[4], kept[5], kept[6]
     d_gates = np.empty_like(gates)
     carried, carried_cell = g_state.copy(), g_cell.copy()
+    recurrent = dense.right(weights[1], steps * batch)
+    if valid is None and _in_one_pass(kept):
+        _lstm_backward_compiled(kept, cell, g, d_gates, carried, carried_cell, recurrent)
+        _finish(x, state, hidden, d_gates, d_gates, into)
+        return d_gates, carried, carried_cell
     scratch = np.empty_like(carried)
     for t in range(steps - 1, -1, -1):
         gate, step = gates[t], d_gates[t]
@@ -180,13 +196,108 @@ def _lstm_backward(mode, x, weights, state, cell, valid, kept, g, g_state, g_cel
             part *= carried_cell
         d_output *= bent[t]
         d_output *= carried
-        np.matmul(step, weights[1], out=carried)
+        recurrent(step, carried)
         carried_cell *= forget
         if stays is not None:
             carried += stays[0]
             carried_cell += stays[1]
     _finish(x, state, hidden, d_gates, d_gates, into)
     return d_gates, carried, carried_cell
+
+
+def _in_one_pass(kept):
+    """Whether the gates of LSTM are computed by compiled loops."""
+    return kept.dtype == np.float32 and kept[0].size >= FEWEST and dense.can(kept.dtype)
+
+
+_GATES = ("entry", "forget", "fresh", "output")
+
+
+def _gate_views(gates, n):
+    """The four gates of ``(steps, batch, 4 n)`` by name."""
+    return {name: gates[..., k * n : (k + 1) * n] for k, name in enumerate(_GATES)}
+
+
+@cache
+def _lstm_cell():
+    """One step: gates from their sums, cell, and what goes on."""
+
+    def body(v):
+        sums = {n: v[f"input_{n}"] + v[f"state_{n}"] + v[f"bias_{n}"] for n in _GATES}
+        gates = {n: scalar.sigmoid(s) for n, s in sums.items() if n != "fresh"}
+        gates["fresh"] = scalar.tanh(sums["fresh"])
+        cell = gates["forget"] * v["before"] + gates["entry"] * gates["fresh"]
+        bent = scalar.tanh(cell)
+        return {**gates, "cell": cell, "bent": bent, "hidden": gates["output"] * bent}
+
+    parts = [f"{part}_{n}" for part in ("input", "state", "bias") for n in _GATES]
+    return Rowwise("float32", [*parts, "before"], [*_GATES, "cell", "bent", "hidden"], body)
+
+
+@cache
+def _lstm_slopes():
+    """One step back: gradients of the sums of the gates, and of the cell before."""
+
+    def body(v):
+        incoming = v["carried"] + v["g"]
+        by_cell = v["carried_cell"] + incoming * v["output"] * (1 - v["bent"] * v["bent"])
+
+        def logistic(name):
+            return v[name] * (1 - v[name])
+
+        return {
+            "d_entry": by_cell * v["fresh"] * logistic("entry"),
+            "d_forget": by_cell * v["before"] * logistic("forget"),
+            "d_fresh": by_cell * v["entry"] * (1 - v["fresh"] * v["fresh"]),
+            "d_output": incoming * v["bent"] * logistic("output"),
+            "carried_cell": by_cell * v["forget"],
+        }
+
+    reads = [*_GATES, "bent", "before", "carried", "g", "carried_cell"]
+    return Rowwise("float32", reads, [*(f"d_{n}" for n in _GATES), "carried_cell"], body)
+
+
+def _lstm_forward_compiled(x, weights, state, cell, kept):
+    _memory.use_pool()
+    steps, batch, n = kept.shape[1:]
+    cells, bent, hidden = kept[4], kept[5], kept[6]
+    sums = dense.matmul(x.reshape(-1, x.shape[-1]), weights[0].T).reshape(steps, batch, 4 * n)
+    recurrent = dense.right(weights[1].T, steps * batch)
+    product = np.empty((1, batch, 4 * n), x.dtype)
+    bias = weights[2] + weights[3]
+    run = _lstm_cell()
+    fixed = {f"bias_{k}": b for k, b in _gate_views(bias, n).items()}
+    one = {f"state_{k}": v for k, v in _gate_views(product, n).items()}
+    own = {
+        **{f"input_{k}": v for k, v in _gate_views(sums, n).items()},
+        **_gate_views(kept[:4].reshape(steps, batch, 4 * n), n),
+        "cell": cells, "bent": bent, "hidden": hidden,
+    }  # fmt: skip
+    first = np.ascontiguousarray(cell)
+    table = run.table(steps, before=cells, **fixed, **one, **own)
+    run.delay(table, "before", first)
+    for t in range(steps):
+        recurrent(state, product[0])
+        run(table[t], batch, n)
+        state = hidden[t]
+    return hidden, cells[-1]
+
+
+def _lstm_backward_compiled(kept, cell, g, d_gates, carried, carried_cell, recurrent):
+    steps, batch, n = kept.shape[1:]
+    run = _lstm_slopes()
+    g = np.ascontiguousarray(g) if g.strides[-1] != g.itemsize else g
+    views = _gate_views(kept[:4].reshape(steps, batch, 4 * n), n)
+    into = {f"d_{k}": v for k, v in _gate_views(d_gates, n).items()}
+    table = run.table(
+        steps, bent=kept[5], g=g, before=kept[4], carried=carried[None],
+        carried_cell=carried_cell[None], **views, **into,
+    )  # fmt: skip
+    first = np.ascontiguousarray(cell)
+    run.delay(table, "before", first)
+    for t in range(steps - 1, -1, -1):
+        run(table[t], batch, n)
+        recurrent(d_gates[t], carried)
 
 
 # GRU: gates are reset, update, new
@@ -197,15 +308,15 @@ def _gru_forward(mode, x, weights, state, cell, valid, kept):
     w_input, w_state, b_input, b_state = [_halved(w, n, (0, 1)) for w in weights]
     gates = kept[:3].reshape(len(x), state.shape[0], 3 * n)
     inner, hidden = kept[3], kept[4]
-    np.matmul(x.reshape(-1, x.shape[-1]), w_input.T, out=gates.reshape(-1, 3 * n))
-    recurrent = w_state.T
+    dense.matmul(x.reshape(-1, x.shape[-1]), w_input.T, gates.reshape(-1, 3 * n))
+    recurrent = dense.right(w_state.T, len(x) * state.shape[0])
     product = np.empty(gates.shape[1:], gates.dtype)
     scratch = np.empty_like(state)
     half = gates.dtype.type(0.5)
     for t in range(len(x)):
         step = gates[t]
         step += b_input
-        np.matmul(state, recurrent, out=product)
+        recurrent(state, product)
         product += b_state
         logistic = step[:, : 2 * n]
         logistic += product[:, : 2 * n]
@@ -233,6 +344,7 @@ def _gru_backward(mode, x, weights, state, cell, valid, kept, g, g_state, g_cell
     d_input, d_state = np.empty_like(gates), np.empty_like(gates)
     carried = g_state.copy()
     back, stays = np.empty_like(carried), np.empty_like(carried)
+    recurrent = dense.right(weights[1], steps * batch)
     for t in range(steps - 1, -1, -1):
         gate, step = gates[t], d_input[t]
         reset, update, fresh = (gate[:, k * n : (k + 1) * n] for k in range(3))
@@ -257,7 +369,7 @@ def _gru_backward(mode, x, weights, state, cell, valid, kept, g, g_state, g_cell
         d_update *= carried
         d_state[t, :, : 2 * n] = step[:, : 2 * n]
         np.multiply(d_fresh, reset, out=d_state[t, :, 2 * n :])
-        np.matmul(d_state[t], weights[1], out=carried)
+        recurrent(d_state[t], carried)
         carried += stays
     _finish(x, state, hidden, d_input, d_state, into)
     return d_input, carried, None

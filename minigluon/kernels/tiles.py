@@ -23,13 +23,18 @@ def lanes(dtype: Any) -> int:
     return _llvm.vector_bytes() // np.dtype(dtype).itemsize
 
 
+def name(dtype: Any) -> str:
+    """The name of float32 or float64; numpy's own ``dtype.name`` takes 5 us."""
+    return "float32" if dtype.itemsize == 4 else "float64"
+
+
 def available() -> bool:
     """Whether there is LLVM to compile with."""
     return _llvm.target() is not None
 
 
 @cache
-def tile_sizes(filters: int, columns: int) -> tuple[int, int]:
+def tile_sizes(filters: int, columns: int, widest: int = 8) -> tuple[int, int]:
     """``(filters, vectors)`` of the tile that covers so many filters and vectors the quickest.
 
     Two multiplications and two loads a cycle, and four cycles until a sum can be added to again.
@@ -37,12 +42,26 @@ def tile_sizes(filters: int, columns: int) -> tuple[int, int]:
     room = _llvm.registers() - 4
     best: Any = None
     for f in range(1, min(filters, room) + 1):
-        for v in range(1, min(columns, room // f, 8) + 1):
+        for v in range(1, min(columns, room // f, widest) + 1):
             # vectors that are not aligned take twice as long to load
             cycles = max(f * v / 2, f / 2 + v, 4) + 0.5
             cost = -(-filters // f) * -(-columns // v) * cycles
             if best is None or cost < best[0]:
                 best = cost, f, v
+    return best[1], best[2]
+
+
+@cache
+def correlation_sizes(filters: int, depth: int) -> tuple[int, int]:
+    """``(filters, terms)`` of the tile that covers so many filters and terms the quickest."""
+    best: Any = None
+    room = 24 if _llvm.registers() == 32 else 9
+    for f in range(1, min(filters, 8) + 1):
+        for k in range(1, min(depth, room // f) + 1):
+            cycles = max(f * k / 2, f / 2 + k, 4) + 1
+            cost = -(-filters // f) * -(-depth // k) * cycles
+            if best is None or cost < best[0]:
+                best = cost, f, k
     return best[1], best[2]
 
 
@@ -57,7 +76,90 @@ def split(filters: int, most: int) -> list[tuple[int, int]]:
     return [(n, k) for n, k in ((small + 1, larger), (small, blocks - larger)) if k]
 
 
-class _Text:
+def packed(matrix: Any, most: int, groups: int = 1) -> Any:
+    """The rows of a matrix as `products` reads them, in blocks of each group `split` by ``most``."""
+    sizes = [n for n, many in split(len(matrix) // groups, most) for _ in range(many)] * groups
+    made = np.empty(matrix.size, matrix.dtype)
+    pack(matrix, made, np.array(sizes))
+    return made
+
+
+def packed_by(matrix: Any, size: int) -> Any:
+    """The rows of a matrix in blocks of just this size, each ``(depth, size)``."""
+    made = np.empty(matrix.size, matrix.dtype)
+    pack(matrix, made, np.full(len(matrix) // size, size))
+    return made
+
+
+def pack(matrix: Any, made: Any, sizes: Any) -> None:
+    """The rows of a matrix as the tiles read them: ``(depth, size)`` for each block of rows.
+
+    The matrix has any strides, ``made`` is dense and ``sizes`` are int64.
+    """
+    _packing(name(matrix.dtype))(
+        matrix.ctypes.data,
+        *matrix.strides,
+        matrix.shape[1],
+        made.ctypes.data,
+        sizes.ctypes.data,
+        len(sizes),
+    )
+
+
+@cache
+def _packing(dtype: str) -> Any:
+    t = Text(dtype)
+    names = "from row column depth to sizes blocks".split()
+    t(f"define void @packing({', '.join(f'i64 %{n}' for n in names)}) {{\nentry:")
+    for n in ("from", "to", "sizes"):
+        t(f"%{n}_ = inttoptr i64 %{n} to ptr")
+    t("%whole = and i64 %depth, -4")
+    t("br label %block_loop\nblock_loop:")
+    t("%block = phi i64 [0, %entry], [%next_block, %block_end]")
+    t("%from0 = phi ptr [%from_, %entry], [%from_next, %block_end]")
+    t("%to0 = phi ptr [%to_, %entry], [%to_next, %block_end]")
+    t("%ps = getelementptr i64, ptr %sizes_, i64 %block\n%size = load i64, ptr %ps")
+    t("br label %check4")
+    # four columns at a time, and then one: half the time of one at a time
+    for step, first, limit, after in (
+        (4, "0", "%whole", "check1"),
+        (1, "%whole", "%depth", "block_end"),
+    ):
+        t(f"check{step}:\n%any{step} = icmp slt i64 {first}, {limit}")
+        t(f"br i1 %any{step}, label %k{step}_loop, label %{after}\nk{step}_loop:")
+        t(f"%k{step} = phi i64 [{first}, %check{step}], [%next_k{step}, %k{step}_end]")
+        t.at(f"from{step}", "%from0", index=f"%k{step}", pitch="%column")
+        t(f"%place{step} = mul i64 %k{step}, %size")
+        t(f"%to{step} = getelementptr {t.kind}, ptr %to0, i64 %place{step}")
+        t(f"br label %f{step}_loop\nf{step}_loop:")
+        t(f"%f{step} = phi i64 [0, %k{step}_loop], [%next_f{step}, %f{step}_loop]")
+        t(f"%source{step}_0 = phi ptr [%from{step}, %k{step}_loop], [%source{step}, %f{step}_loop]")
+        t(f"%target{step}_0 = phi ptr [%to{step}, %k{step}_loop], [%target{step}, %f{step}_loop]")
+        for j in range(step):
+            if j:
+                t(f"%source{step}_{j} = getelementptr i8, ptr %source{step}_{j - 1}, i64 %column")
+                t(
+                    f"%target{step}_{j} = getelementptr {t.kind}, ptr %target{step}_{j - 1}, "
+                    "i64 %size"
+                )
+            t(f"%value{step}_{j} = load {t.kind}, ptr %source{step}_{j}")
+            t(f"store {t.kind} %value{step}_{j}, ptr %target{step}_{j}")
+        t(f"%source{step} = getelementptr i8, ptr %source{step}_0, i64 %row")
+        t(f"%target{step} = getelementptr {t.kind}, ptr %target{step}_0, i64 1")
+        t.count(f"f{step}", "%size", f"f{step}_loop", f"k{step}_end")
+        t(f"k{step}_end:\n%next_k{step} = add i64 %k{step}, {step}")
+        t(f"%end_k{step} = icmp sge i64 %next_k{step}, {limit}")
+        t(f"br i1 %end_k{step}, label %{after}, label %k{step}_loop")
+    t("block_end:\n%skipped = mul i64 %size, %row")
+    t("%from_next = getelementptr i8, ptr %from0, i64 %skipped")
+    t("%filled = mul i64 %size, %depth")
+    t(f"%to_next = getelementptr {t.kind}, ptr %to0, i64 %filled")
+    t.count("block", "%blocks", "block_loop", "done")
+    t("done:\nret void\n}")
+    return t.function("packing", len(names))
+
+
+class Text:
     """Lines of instructions for vectors of one type."""
 
     def __init__(self, dtype: str):
@@ -106,30 +208,40 @@ class _Text:
         self(f"%last_{name} = sub i64 {size}, {step}")
         self(f"%{name} = call i64 @llvm.smin.i64(i64 %wish_{name}, i64 %last_{name})")
 
-    def module(self) -> str:
+    def function(self, name: str, arguments: int, declarations: str = "") -> Any:
+        """The function these lines define, compiled."""
         v = self.vector
         head = (
             f"declare {v} @llvm.fma.{self.name}({v}, {v}, {v})\n"
             f"declare {self.kind} @llvm.vector.reduce.fadd.{self.name}({self.kind}, {v})\n"
             "declare i64 @llvm.smin.i64(i64, i64)\n"
         )
-        return head + "\n".join(self.lines) + "\n"
+        text = f"{head}{declarations}\n" + "\n".join(self.lines) + "\n"
+        return _llvm.Module(text).function(name, arguments)
 
 
 @cache
 def products(dtype: str, filters: int, vectors: int, by_block: bool = False) -> Any:
     """A function that fills ``out[f, place] = start[f] + sum(w[f, k] * x[place + offsets[k]])``.
 
+    Factors are numbered ``k = i * inner + j``; a sum goes over those i that belong to the row and
+    those j that belong to the tile of columns, so that factors known to be zero are left out.
+
     Its arguments: x, offsets (bytes, int64), depth (how many), w packed as (blocks, depth,
     ``filters``), start, out, pitch (bytes from filter to filter of out), rows, columns (bytes of a
     row, at least ``vectors`` vectors), x_row and out_row (bytes from row to row), blocks, x_block
-    (bytes x moves on from block to block). With ``by_block`` a block is done with before the next.
+    (bytes x moves on from block to block), row_range (for each row the first i and the last + 1,
+    int64), tile_range (the same of j, for each tile of ``vectors`` columns) and inner. With
+    ``by_block`` a block is done with before the next.
     """
-    t = _Text(dtype)
-    names = "x offsets depth w start out pitch rows columns x_row out_row blocks x_block".split()
+    t = Text(dtype)
+    names = (
+        "x offsets depth w start out pitch rows columns x_row out_row blocks x_block row_range "
+        "tile_range inner"
+    ).split()
     t(f"define void @products({', '.join(f'i64 %{n}' for n in names)}) {{")
     t("entry:")
-    for n in ("x", "offsets", "w", "start", "out"):
+    for n in ("x", "offsets", "w", "start", "out", "row_range", "tile_range"):
         t(f"%{n}_ = inttoptr i64 %{n} to ptr")
     width = _llvm.vector_bytes()
     t(f"%more = add i64 %columns, {vectors * width - 1}")
@@ -154,12 +266,30 @@ def products(dtype: str, filters: int, vectors: int, by_block: bool = False) -> 
     t(f"%w0 = getelementptr {t.kind}, ptr %w_, i64 %weights")
     for f in range(filters):
         t.spread(f"b{f}", "%started", f)
-    t("br label %sum\nsum:")
-    t(f"%k = phi i64 [0, %{previous}], [%next_k, %sum]")
-    t(f"%w1 = phi ptr [%w0, %{previous}], [%w2, %sum]")
+    for name, counter in (("row", "row"), ("tile", "tile")):
+        t.at(f"{name}_0", f"%{name}_range_", index=f"%{counter}", pitch="16")
+        t(f"%{name}_1 = getelementptr i64, ptr %{name}_0, i64 1")
+        t(f"%{name}_first = load i64, ptr %{name}_0")
+        t(f"%{name}_last = load i64, ptr %{name}_1")
+    t("%nothing = icmp sge i64 %tile_first, %tile_last")
+    t("%taps = select i1 %nothing, i64 %row_first, i64 %row_last")
     cells = [(f, v) for f in range(filters) for v in range(vectors)]
+    t("br label %taps_loop\ntaps_loop:")
+    t(f"%i = phi i64 [%row_first, %{previous}], [%next_i, %taps_end]")
     for f, v in cells:
-        t(f"%a{f}_{v} = phi {t.vector} [%b{f}, %{previous}], [%n{f}_{v}, %sum]")
+        t(f"%c{f}_{v} = phi {t.vector} [%b{f}, %{previous}], [%n{f}_{v}, %taps_end]")
+    t("%is_tap = icmp slt i64 %i, %taps")
+    t("br i1 %is_tap, label %tap, label %store\ntap:")
+    t("%tap_first = mul i64 %i, %inner")
+    t("%k0 = add i64 %tap_first, %tile_first")
+    t("%k_end = add i64 %tap_first, %tile_last")
+    t(f"%by_w1 = mul i64 %k0, {filters}")
+    t(f"%w00 = getelementptr {t.kind}, ptr %w0, i64 %by_w1")
+    t("br label %sum\nsum:")
+    t("%k = phi i64 [%k0, %tap], [%next_k, %sum]")
+    t("%w1 = phi ptr [%w00, %tap], [%w2, %sum]")
+    for f, v in cells:
+        t(f"%a{f}_{v} = phi {t.vector} [%c{f}_{v}, %tap], [%n{f}_{v}, %sum]")
     t("%po = getelementptr i64, ptr %offsets_, i64 %k")
     t("%offset = load i64, ptr %po")
     t("%x4 = getelementptr i8, ptr %x3, i64 %offset")
@@ -170,18 +300,23 @@ def products(dtype: str, filters: int, vectors: int, by_block: bool = False) -> 
         for v in range(vectors):
             t.fma(f"n{f}_{v}", f"%x_{v}", f"%w_{f}", f"%a{f}_{v}")
     t(f"%w2 = getelementptr {t.kind}, ptr %w1, i64 {filters}")
-    t.count("k", "%depth", "sum", "store")
+    t.count("k", "%k_end", "sum", "taps_end")
+    t("taps_end:\n%next_i = add i64 %i, 1\nbr label %taps_loop")
     t("store:")
     for f in range(filters):
         t.at(f"r{f}", "%o3", index=str(f), pitch="%pitch")
         for v in range(vectors):
             t(f"%r{f}_{v} = getelementptr i8, ptr %r{f}, i64 {v * width}")
-            t(f"store {t.vector} %n{f}_{v}, ptr %r{f}_{v}, align {t.align}")
-    for name, after in zip(outer[::-1], [f"{n}_end" for n in outer[-2::-1]] + ["done"], strict=True):
+            t(f"store {t.vector} %c{f}_{v}, ptr %r{f}_{v}, align {t.align}")
+    for name, after in zip(
+        outer[::-1], [f"{n}_end" for n in outer[-2::-1]] + ["done"], strict=True
+    ):
         t(f"br label %{name}_end\n{name}_end:")
-        t.count(name, limits[name], f"{name}_loop", f"{after}_" if after == "done" else f"to_{after}")
+        t.count(
+            name, limits[name], f"{name}_loop", f"{after}_" if after == "done" else f"to_{after}"
+        )
         t("done_:\nret void\n}" if after == "done" else f"to_{after}:")
-    return _llvm.Module(t.module()).function("products", len(names))
+    return t.function("products", len(names))
 
 
 @cache
@@ -193,7 +328,7 @@ def correlations(dtype: str, filters: int, terms: int) -> Any:
     columns (vectors of a row), x_row and g_row (bytes from row to row), groups, and what x, g and
     before and out move on from group to group, in bytes.
     """
-    t = _Text(dtype)
+    t = Text(dtype)
     names = (
         "x offsets depth g pitch count before out rows columns x_row g_row groups x_group g_group "
         "out_group"
@@ -269,4 +404,4 @@ def correlations(dtype: str, filters: int, terms: int) -> Any:
     t("group_end:")
     t.count("group", "%groups", "group_loop", "done")
     t("done:\nret void\n}")
-    return _llvm.Module(t.module()).function("correlations", len(names))
+    return t.function("correlations", len(names))

@@ -122,7 +122,9 @@ def _all_contiguous(arrays):
 
 def sgd_rows(weight, grad, *, lr, wd=0.0, rescale_grad=1.0, clip_gradient=-1.0):
     """Lazy ``sgd``."""
-    return _lazy(_sgd_rows, _sgd, _sgd_small, grad, (weight,), (lr, wd, rescale_grad, clip_gradient))
+    return _lazy(
+        _sgd_rows, _sgd, _sgd_small, grad, (weight,), (lr, wd, rescale_grad, clip_gradient)
+    )
 
 
 def sgd_momentum_rows(
@@ -130,7 +132,9 @@ def sgd_momentum_rows(
 ):
     """Lazy ``sgd_momentum``: momentum of rows without a gradient neither decays nor acts."""
     attributes = (lr, momentum, wd, rescale_grad, clip_gradient)
-    return _lazy(_momentum_rows, _momentum, _momentum_small, grad, (weight, momentum_state), attributes)
+    return _lazy(
+        _momentum_rows, _momentum, _momentum_small, grad, (weight, momentum_state), attributes
+    )
 
 
 def adam_rows(
@@ -159,7 +163,12 @@ def ftrl_rows(
 
 
 def _lazy(
-    compiled: Any, dense: Any, small: Any, grad: RowSparse, storages: tuple[Any, ...], attributes: tuple
+    compiled: Any,
+    dense: Any,
+    small: Any,
+    grad: RowSparse,
+    storages: tuple[Any, ...],
+    attributes: tuple,
 ) -> tuple[Any, ...]:
     """Bring the rows of ``grad`` together in every storage and update them."""
     ids, results, arrays, places = grad.indices, [], [], []

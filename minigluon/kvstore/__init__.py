@@ -1,7 +1,7 @@
 """Stores of parameters by key, shared by devices: ``mx.kv``."""
 
 from .._paths import answer_for_old_modules
-from ..base import MXNetError
+from ..base import ArgumentTypeError, MXNetError, four_lines
 from .base import KVStoreBase, TestStore
 from .local import KVStore
 
@@ -17,7 +17,9 @@ def create(name="local"):
     'device'
     """
     if not isinstance(name, str):
-        raise TypeError("name must be a string")
+        raise ArgumentTypeError(
+            four_lines("name must be a string", repr(name), "a kind of store", "create('local')")
+        )
     name = name.lower()
     if name in KVStoreBase.kv_registry:
         return KVStoreBase.kv_registry[name]()

@@ -195,6 +195,7 @@ class BaseModule:
         validation_metric = eval_metric if validation_metric is None else validation_metric
 
         for epoch in range(begin_epoch, num_epoch):
+            self._begin_epoch(epoch, train_data)
             tic = time.time()
             eval_metric.reset()
             eval_name_vals = []
@@ -235,6 +236,9 @@ class BaseModule:
                 ):
                     self.logger.info("Epoch[%d] Validation-%s=%f", epoch, name, value)
             train_data.reset()
+
+    def _begin_epoch(self, epoch, train_data):
+        """What a kind of module does before an epoch of ``fit``."""
 
     def set_params(
         self, arg_params, aux_params, allow_missing=False, force_init=True, allow_extra=False

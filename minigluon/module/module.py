@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import ndarray as nd
 from .. import optimizer as opt
+from ..base import ArgumentTypeError, four_lines
 from ..context import Context, cpu
 from ..initializer import InitDesc
 from ..io import DataDesc
@@ -21,6 +22,7 @@ from ..model import (
 )
 from ..ndarray.serialize import write_file
 from ..optimizer import pickles
+from ..symbol import Symbol
 from .base_module import (
     _UNIFORM,
     BaseModule,
@@ -74,6 +76,15 @@ class Module(BaseModule):
         compression_params=None,
     ):
         super().__init__(logger=logger)
+        if not isinstance(symbol, Symbol):
+            raise ArgumentTypeError(
+                four_lines(
+                    "Module: this is no symbol.",
+                    type(symbol).__name__,
+                    "a Symbol, such as mx.sym.SoftmaxOutput(...)",
+                    "make one, or load it: mx.sym.load('net-symbol.json')",
+                )
+            )
         if context is None:
             context = cpu()
         self._context = [context] if isinstance(context, Context) else list(context)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from textwrap import indent
 from typing import Any
 
 import numpy as np
 
 from ..core.call import Call
 from ..core.explain import recorded_write
-from ..core.invoke import invoke
+from ..core.invoke import dense, invoke, runner, written
 from ..core.op import registry
 from ..core.state import state
 from .methods import Binary, Method, refuse
@@ -60,41 +61,49 @@ class ScalarCalls(dict[Any, Call]):
         return call
 
 
-class _ArrayCall:
-    """The Call of an operator without attributes, looked up when first needed."""
+one, two = runner(1), runner(2)
 
-    __slots__ = ("call", "name")
-
-    def __init__(self, name: str):
-        self.name, self.call = name, None
-
-    def get(self) -> Call:
-        if self.call is None:
-            self.call = registry[self.name].call()
-        return self.call
+#: the hottest functions of all: arrays and plain numbers are looked at without a further call
+_ARRAYS = f"""\
+        if type(x1) is cls:
+            call = arrays
+{indent(dense(2), " " * 8)}"""
+_NUMBERS = f"""\
+        if type(x1) is float or type(x1) is int:
+            call = numbers.get(x1) or numbers.find(x1)
+{indent(dense(1), " " * 8)}"""
+_METHOD = """\
+def make(arrays, numbers, otherwise):
+    def method(x0, x1):
+{}        return otherwise(x0, x1)
+    return method
+"""
+_make = written(_METHOD.format(_ARRAYS + _NUMBERS), "make")
+_make_reflected = written(_METHOD.format(_NUMBERS), "make")
 
 
 def binary(row: Binary, reflected: bool) -> Method:
     """The method of a Python operator for dense arrays."""
-    arrays = _ArrayCall(row.array)
+    call = registry[row.array].call()
     scalars = ScalarCalls(row.reflected if reflected else row.scalar)
 
-    def method(self: NDArray, other: Any) -> Any:
+    def otherwise(self: NDArray, other: Any) -> Any:
         if isinstance(other, NDArray):
-            inputs = (other, self) if reflected else (self, other)
-            return invoke(arrays.call or arrays.get(), inputs)
+            return two(call, other, self) if reflected else two(call, self, other)
         try:
-            call = scalars.get(other) or scalars.find(other)
+            found = scalars.get(other) or scalars.find(other)
         except TypeError:  # not hashable
             raise refuse(other) from None
-        return invoke(call, (self,))
+        return one(found, self)
 
+    make = _make_reflected if reflected else _make
+    method: Method = make(call, scalars, otherwise)
     return method
 
 
 def inplace(row: Binary) -> Method:
     """The method of ``x += y``: the result is written into the memory of ``x``."""
-    arrays = _ArrayCall(row.array)
+    call = registry[row.array].call()
     scalars = ScalarCalls(row.scalar)
     symbol = {"add": "+=", "sub": "-=", "mul": "*=", "truediv": "/=", "mod": "%=", "pow": "**="}
 
@@ -102,8 +111,8 @@ def inplace(row: Binary) -> Method:
         if isinstance(other, NDArray):
             if state.recording and (self._entry is not None or other._entry is not None):
                 raise recorded_write(f"x {symbol[row.name]} y")
-            return invoke(arrays.call or arrays.get(), (self, other), self)
-        if state.recording and self._entry is not None:
+            return invoke(call, (self, other), self)
+        if self._entry is not None and state.recording:
             raise recorded_write(f"x {symbol[row.name]} {other}")
         return invoke(scalars.find(other), (self,), self)
 
@@ -114,16 +123,16 @@ def function(
     name: str, array: str, scalar: str, reflected: str, plain: Callable[[Any, Any], Any]
 ) -> Callable[..., Any]:
     """A function of two operands, each an array or a number, such as ``nd.maximum``."""
-    arrays = _ArrayCall(f"broadcast_{array}")
+    call = registry[f"broadcast_{array}"].call()
     left, right = ScalarCalls(f"_{scalar}_scalar"), ScalarCalls(f"_{reflected}_scalar")
 
     def made(lhs: Any, rhs: Any) -> Any:
         if isinstance(lhs, NDArray):
             if isinstance(rhs, NDArray):
-                return invoke(arrays.call or arrays.get(), (lhs, rhs))
-            return invoke(left.find(rhs), (lhs,))
+                return two(call, lhs, rhs)
+            return one(left.find(rhs), lhs)
         if isinstance(rhs, NDArray):
-            return invoke(right.find(lhs), (rhs,))
+            return one(right.find(lhs), rhs)
         for operand in (lhs, rhs):
             if not isinstance(operand, NUMBERS):
                 raise refuse(operand)

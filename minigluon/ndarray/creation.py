@@ -52,6 +52,8 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
         return sparse.array(source_array, ctx, dtype)
     target = as_dtype(dtype)
     if kind is np.ndarray:
+        if source_array.dtype == target:
+            return wrap_dense(source_array.copy(), ctx)
         with np.errstate(all="ignore"):
             return wrap_dense(_real(source_array).astype(target, order="C"), ctx)
     if not isinstance(source_array, str | dict | set):
@@ -90,6 +92,16 @@ def _full_shape(shape: Any, what: str) -> tuple[int, ...]:
     return shape
 
 
+def _made(make: Any, shape: Any, dtype: Any, what: str) -> np.ndarray:
+    """``make(shape, dtype)``; numpy checks plain shapes as it goes (0.4 us less)."""
+    if type(shape) is tuple and shape and 0 not in shape:
+        try:
+            return make(shape, as_dtype(dtype))  # type: ignore[no-any-return]
+        except (TypeError, ValueError, OverflowError):
+            pass  # told below
+    return make(_full_shape(shape, what), as_dtype(dtype))  # type: ignore[no-any-return]
+
+
 def zeros(
     shape: Any,
     ctx: Context | None = None,
@@ -99,10 +111,11 @@ def zeros(
     **kwargs: Any,
 ) -> NDArray:
     """An array of zeros; with ``stype="csr"`` or ``"row_sparse"`` one that stores nothing."""
-    _refuse_keywords("zeros", kwargs)
+    if kwargs:
+        _refuse_keywords("zeros", kwargs)
     if stype is not None and stype != "default":
         return sparse.zeros(stype, shape, ctx, dtype)
-    return _put(np.zeros(_full_shape(shape, "zeros"), as_dtype(dtype)), ctx, out)
+    return _put(_made(np.zeros, shape, dtype, "zeros"), ctx, out)
 
 
 def ones(
@@ -114,7 +127,9 @@ def ones(
 ) -> NDArray:
     """An array of ones."""
     _refuse_keywords("ones", kwargs)
-    return _put(np.ones(_full_shape(shape, "ones"), as_dtype(dtype)), ctx, out)
+    made = _made(np.empty, shape, dtype, "ones")
+    made.fill(1)  # np.ones takes 0.5 us more
+    return _put(made, ctx, out)
 
 
 def empty(
@@ -134,7 +149,7 @@ def full(
     out: NDArray | None = None,
 ) -> NDArray:
     """An array filled with a number, or with an array that is broadcast."""
-    made = np.empty(_full_shape(shape, "full"), as_dtype(dtype))
+    made = _made(np.empty, shape, dtype, "full")
     if isinstance(val, int | float | np.number):
         made[...] = cast_scalar(val, made.dtype)
     else:

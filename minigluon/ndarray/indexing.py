@@ -76,7 +76,8 @@ def _index_array(part: Any) -> np.ndarray:
             "integers\n  fix       convert it to an integer or to an array of integers"
         )
     try:
-        return np.asarray(part).astype(np.int64)
+        with np.errstate(invalid="ignore"):  # NaN becomes a number that no axis has
+            return np.asarray(part).astype(np.int64)
     except (TypeError, ValueError) as error:
         raise ArgumentTypeError(
             four_lines(

@@ -107,7 +107,7 @@ def install(
     _attach(cls, "__neg__", _negative(namespace, symbolic=binary is None))
     _attach(cls, "__abs__", fluent_method("abs", namespace))
     for name in fluent:
-        _attach(cls, name, fluent_method(name, namespace))
+        _attach(cls, name, fluent_method(name, namespace, cls if binary else None))
 
 
 def install_arithmetic(
@@ -132,13 +132,20 @@ def _attach(cls: type, name: str, method: Method) -> None:
         setattr(cls, name, method)
 
 
-def fluent_method(name: str, namespace: Any) -> Method:
-    """The method ``x.name(...)`` that is the function ``namespace.name(x, ...)``."""
+def fluent_method(name: str, namespace: Any, cls: type | None = None) -> Method:
+    """The method ``x.name(...)`` that is the function ``namespace.name(x, ...)``.
+
+    With ``cls`` the function itself takes the method's place there when it is first called, if it
+    means the same: 0.25 us less.
+    """
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        function = getattr(namespace, name)
+        if cls is not None and "dtype" not in function.__code__.co_varnames:
+            setattr(cls, name, function)
         if kwargs and kwargs.get("dtype", name) is None:
             del kwargs["dtype"]  # np.mean(x) asks for x.mean(axis=None, dtype=None, out=None)
-        return getattr(namespace, name)(self, *args, **kwargs)
+        return function(self, *args, **kwargs)
 
     method.__doc__ = f"``{name}(x, ...)``: see the operator of that name."
     return method

@@ -18,13 +18,14 @@ from ..base import (
 )
 from ..context import Context, current_context, usable
 from ..core.explain import recorded_write
-from ..core.invoke import invoke, new, record, wrap, wrappers
+from ..core.invoke import invoke, new, wrap, wrappers
+from ..core.note import record
 from ..core.op import registry
+from ..core.reshape import reshaped
 from ..core.state import state
 from ..core.store import store
 from ..dtypes import as_dtype
 from . import errors, indexing, serialize
-from .shapes import resolve_reshape
 
 
 class NDArray:
@@ -150,9 +151,12 @@ class NDArray:
 
     def asscalar(self) -> Any:
         """The only element as a numpy scalar; ``ValueError`` if there are more or none."""
-        if self._data.size != 1:
+        data = self._data
+        if data.shape == (1,):
+            return data[0]
+        if data.size != 1:
             raise errors.not_a_scalar(self.shape)
-        return self._data.reshape(-1)[0]
+        return data.reshape(-1)[0]
 
     def item(self) -> Any:
         """The only element as a Python number."""
@@ -304,6 +308,13 @@ class NDArray:
         two axes and -4 splits one into the next two numbers; ``reverse=True`` matches from the
         right. Another number of elements is a ``ShapeError``.
         """
+        if not kwargs and not (self._entry is not None and state.recording):
+            wanted = shape[0] if len(shape) == 1 and type(shape[0]) is tuple else shape
+            try:
+                if 0 not in wanted and min(wanted) >= -1:  # as numpy understands it
+                    return wrap_dense(self._data.reshape(wanted), self._ctx)
+            except (TypeError, ValueError):
+                pass  # told below
         unknown = [k for k in kwargs if k not in ("shape", "reverse")]
         if unknown:
             raise errors.unknown_keywords(unknown)
@@ -315,7 +326,7 @@ class NDArray:
             given = kwargs["shape"]
             shape = tuple(given) if isinstance(given, tuple | list) else (given,)
         shape = tuple(map(index, shape))
-        target = resolve_reshape(self.shape, shape, kwargs.get("reverse", False))
+        target = reshaped(self.shape, shape, kwargs.get("reverse", False))
         if self._is_recorded():
             return _run("Reshape", self, shape=target)
         return wrap_dense(self._data.reshape(target), self._ctx)
@@ -374,7 +385,7 @@ class NDArray:
     # ---- elements
 
     def __getitem__(self, key: Any) -> NDArray:
-        if state.recording and self._entry is not None:
+        if self._entry is not None and state.recording:
             return self._recorded_item(key)
         data = self._data
         kind = type(key)
@@ -403,7 +414,7 @@ class NDArray:
             return _run("_gather_index", self, *indices, key=frozen)
         found = indexing.pick(data, parts)  # a view where it can be, recorded or not
         call = registry["_basic_index"].call(key=frozen)
-        node = record(call, (self,), (np.ndarray,), (data,), found)
+        node = record(call, (self,), (data,), found)
         return wrap(found, self._ctx, (node, 0))
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -483,11 +494,11 @@ class NDArray:
 
     def _is_recorded(self) -> bool:
         """Whether what is done with the array now has to go on the tape."""
-        return state.recording and self._entry is not None
+        return self._entry is not None and state.recording
 
     def _refuse_recorded_write(self, what: str) -> None:
         """Raise ``MXNetError`` if a write now would spoil what gradients are computed from."""
-        if state.recording and self._entry is not None:
+        if self._entry is not None and state.recording:
             raise recorded_write(what)
 
     __hash__ = object.__hash__

@@ -22,7 +22,9 @@ _NAMES = {
     "bool": "BOOL",
 }  # fmt: skip
 #: the types in the order in which the library of the format writes them
-_ORDER = "U64 I64 F64 F32 U32 I32 BF16 F16 U16 I16 I8 U8 BOOL".split()
+_ORDER = (
+    "U64", "I64", "F64", "F32", "U32", "I32", "BF16", "F16", "U16", "I16", "I8", "U8", "BOOL",
+)  # fmt: skip
 _DTYPES = {name: np.dtype(dtype).newbyteorder("<") for dtype, name in _NAMES.items()}
 _DTYPES["BF16"] = np.dtype("<u2")
 _LARGEST_HEADER = 100_000_000
@@ -72,9 +74,7 @@ def _refused(received: str, expected: str, fix: str) -> ArgumentError:
     return ArgumentError(four_lines(what, received, expected, fix))
 
 
-def loads(
-    data: bytes, path: object = None
-) -> list[tuple[str | None, Storage, np.dtype[Any]]]:
+def loads(data: bytes, path: object = None) -> list[tuple[str | None, Storage, np.dtype[Any]]]:
     """``(name, array, dtype)`` for everything in the bytes of a file, in the order of their places.
 
     bfloat16 values come back as float32. Raises ``MXNetError`` naming the place where the file is

@@ -184,11 +184,14 @@ class _Reader:
     def __init__(self, data: Any, path: object = None):
         self.buffer, self.at, self.path = memoryview(data).cast("B"), 0, path
 
+    def place(self) -> str:
+        """File and byte, for messages."""
+        return f"byte {self.at}" if self.path is None else f"{self.path}, byte {self.at}"
+
     def bad(self, what: str, detail: str) -> MXNetError:
         """What is wrong with the bytes before this place."""
-        place = f"byte {self.at}" if self.path is None else f"{self.path}, byte {self.at}"
         return MXNetError(
-            f"load: {place}: {what}.\n  received  {detail}\n"
+            f"load: {self.place()}: {what}.\n  received  {detail}\n"
             "  expected  a whole file written by nd.save, Module or Gluon\n"
             "  fix       check the path, and that the file was copied or downloaded completely"
         )
@@ -248,7 +251,7 @@ def _read(reader: _Reader, np_shape: bool) -> Storage:
     magic = reader.number("<I")
     if np_shape != (magic == V3):
         raise MXNetError(
-            "load: an array saved "
+            f"load: {reader.place()}: an array saved "
             + ("without numpy-shape semantics is loaded under it.\n" if np_shape else
                "under numpy-shape semantics is loaded without it.\n")
             + f"  received  version {magic:#x}\n"
@@ -323,7 +326,9 @@ def _checked_csr(
         or (np.diff(indptr) < 0).any()
         or _outside(indices, shape[1])
     ):
-        raise reader.bad("Invalid NDArray file format", f"a csr array of {shape} with wrong indices")
+        raise reader.bad(
+            "Invalid NDArray file format", f"a csr array of {shape} with wrong indices"
+        )
     return Csr(values, indices, indptr, shape)
 
 
@@ -336,7 +341,9 @@ def _checked_row_sparse(
         order = np.argsort(indices, kind="stable")
         indices, values = indices[order], values[order]
     if not fits or _outside(indices, shape[0]) or (np.diff(indices) == 0).any():
-        raise reader.bad("Invalid NDArray file format", f"a row_sparse array of {shape} with wrong rows")
+        raise reader.bad(
+            "Invalid NDArray file format", f"a row_sparse array of {shape} with wrong rows"
+        )
     return RowSparse(values, indices, shape)
 
 

@@ -61,8 +61,8 @@ def _declare_tables() -> None:
         )
     for name, kind in {"max": "Max", "min": "Min", "prod": "Prod", "mean": "Mean"}.items():
         converts(name)(lambda g, a, x, kind=kind: _reduce(g, f"Reduce{kind}", a, x))
-    for name in ("argmax", "argmin"):
-        converts(name)(lambda g, a, x, op=f"Arg{name[3:].title()}": _arg(g, op, a, x))
+    for name, kind in {"argmax": "ArgMax", "argmin": "ArgMin"}.items():
+        converts(name)(lambda g, a, x, kind=kind: _arg(g, kind, a, x))
 
 
 def _with_scalar(g: Builder, op: str, a: dict[str, Any], x: list[str], first: bool) -> str:
@@ -443,7 +443,12 @@ def _topk(g: Builder, a: dict[str, Any], x: list[str]) -> Any:
         raise g.refuse("this has no counterpart", a["ret_typ"], "an axis, values or indices")
     count = a["k"] if a["k"] > 0 else g.shape()[a["axis"]]
     values, places = g.emit(
-        "TopK", x[0], g.constant([count]), axis=a["axis"], largest=int(not a["is_ascend"]), outputs=2
+        "TopK",
+        x[0],
+        g.constant([count]),
+        axis=a["axis"],
+        largest=int(not a["is_ascend"]),
+        outputs=2,
     )
     if a["ret_typ"] == "value":
         return values

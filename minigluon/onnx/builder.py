@@ -41,9 +41,7 @@ class Builder:
         """Write a node; the name of its output, or the list of several."""
         made = [self.fresh(f"{self.node.name}_{op}") for _ in range(outputs)]
         given = {k: v for k, v in attributes.items() if v is not None}
-        self.nodes.append(
-            self.onnx.helper.make_node(op, list(inputs), made, name=made[0], **given)
-        )
+        self.nodes.append(self.onnx.helper.make_node(op, list(inputs), made, name=made[0], **given))
         return made[0] if outputs == 1 else made
 
     def constant(self, value: Any, dtype: Any = np.int64) -> str:

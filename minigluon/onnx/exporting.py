@@ -171,7 +171,7 @@ def _written(
         if node.call is None:
             continue
         builder.node = node
-        names = [builder.names[e] for e in node.inputs if e is not None]
+        names = [builder.names.get(e, "") for e in node.inputs if e is not None]
         result = CONVERTERS[node.call.op.name](builder, node.call.attrs, names)
         results = [result] if isinstance(result, str) else result
         builder.names.update({(node, k): name for k, name in enumerate(results)})
@@ -213,6 +213,8 @@ def _model(
     outputs = []
     for entry, name in zip(graph._entries, graph.list_outputs(), strict=True):
         builder.node = entry[0]
+        if entry not in builder.names:
+            raise builder.refuse("this output is for training", name, "the first output")
         result = _renamed(builder, builder.names[entry], name)
         shape = builder.shapes.get(entry)
         shape = [None] * len(shape) if dynamic and shape is not None else shape

@@ -188,19 +188,13 @@ def _softmax(g: Builder, a: dict[str, Any], x: list[str]) -> str:
 def _softmax_output(g: Builder, a: dict[str, Any], x: list[str]) -> str:
     if a["multi_output"] or a["preserve_shape"] or g.ndim() <= 2:
         return g.emit("Softmax", x[0], axis=1 if a["multi_output"] else -1)
-    return _softmax_of_rows(g, x[0])
+    flat = g.emit("Softmax", g.emit("Flatten", x[0], axis=1), axis=1)
+    return g.emit("Reshape", flat, g.emit("Shape", x[0]))
 
 
 @converts("SoftmaxActivation")
 def _softmax_activation(g: Builder, a: dict[str, Any], x: list[str]) -> str:
-    if a["mode"] == "channel" or g.ndim() <= 2:
-        return g.emit("Softmax", x[0], axis=1)
-    return _softmax_of_rows(g, x[0])
-
-
-def _softmax_of_rows(g: Builder, data: str) -> str:
-    flat = g.emit("Softmax", g.emit("Flatten", data, axis=1), axis=1)
-    return g.emit("Reshape", flat, g.emit("Shape", data))
+    return g.emit("Softmax", x[0], axis=1 if a["mode"] == "channel" else -1)
 
 
 @converts("LogisticRegressionOutput")
@@ -246,13 +240,9 @@ def _group_norm(g: Builder, a: dict[str, Any], x: list[str]) -> str:
     if a["output_mean_var"]:
         raise g.refuse("there is one output", "output_mean_var=True", "False")
     data, gamma, beta = x
-    groups = a["num_groups"]
-    ones, zeros = (g.constant(np.full(groups, v), g.dtype()) for v in (1, 0))
-    grouped = g.reshape(data, (0, groups, -1))
-    normal = g.emit("InstanceNormalization", grouped, ones, zeros, epsilon=a["eps"])
-    normal = g.emit("Reshape", normal, g.emit("Shape", data))
-    scaled = g.emit("Mul", normal, _per_channel(g, gamma))
-    return g.emit("Add", scaled, _per_channel(g, beta))
+    grouped = g.reshape(data, (0, a["num_groups"], -1))
+    normal = g.emit("InstanceNormalization", grouped, gamma, beta, epsilon=a["eps"])
+    return g.emit("Reshape", normal, g.emit("Shape", data))
 
 
 @converts("L2Normalization")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base import IndexOutOfRange
+from ..base import IndexOutOfRange, ShapeError
 from ..core.attributes import Shape
 from ..core.infer import UnknownShape, same_as
 from ..core.op import op
-from .slicing import _slices
+from .slicing import _slices, region
 
 
 @op()
@@ -55,6 +55,8 @@ def _slice_assign(lhs, rhs, *, begin: Shape, end: Shape, step: Shape = (), out=N
 def _(s, *, begin, end, step):
     s.lhs = s.out
     s.out = s.lhs
+    if not isinstance(s.lhs, UnknownShape):
+        s.rhs = region(s.lhs, begin, end, step)
 
 
 @_slice_assign.grad
@@ -92,6 +94,11 @@ def _scatter_set_nd(lhs, rhs, indices, *, shape: Shape, out=None):
 
     Raises ``IndexOutOfRange`` for an index that ``lhs`` does not have; nothing is written then.
     """
+    if lhs.shape != shape:
+        raise ShapeError(
+            f"_scatter_set_nd: lhs has the wrong shape.\n  received  lhs {lhs.shape}, shape={shape}\n"
+            "  expected  lhs of that shape\n  fix       pass shape=lhs.shape"
+        )
     key = tuple(indices.astype(np.int64))
     for axis, part in enumerate(key):
         _check_range("_scatter_set_nd", part, lhs.shape[axis], -lhs.shape[axis])
@@ -112,14 +119,14 @@ def _check_range(name, numbers, length, low=0):
 
 @_scatter_set_nd.shape
 def _(s, *, shape):
+    s.out = shape
     s.lhs = s.out
-    s.out = s.lhs
 
 
 @_scatter_set_nd.dtype
 def _(t, **_):
-    t.out = t.lhs
-    t.lhs = t.out
+    for dtype in (t.lhs, t.rhs, t.out):
+        t.lhs = t.rhs = t.out = dtype
 
 
 @op()

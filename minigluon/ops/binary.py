@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import storage
 from ..base import ShapeError
-from ..core.infer import all_same, broadcast
+from ..core.infer import all_broadcast, all_same
 from ..core.op import Op, op, registry
 from ..kernels import csr_arithmetic, row_sparse
 
@@ -125,14 +125,10 @@ def _declare_broadcasting(key: str, aliases: tuple[str, ...]) -> Op:
     zero = "zero" if gradient == "zero" else None
     declared: Op = op(kernel, aliases=aliases, grad=zero)
     declared.dense = function
-    declared.shape(_broadcast_shape)
+    declared.shape(all_broadcast)
     if zero is None:
         declared.grad(_summed(gradient))
     return declared
-
-
-def _broadcast_shape(s: Any) -> None:
-    s.out = broadcast(s.lhs, s.rhs)
 
 
 # ---- the table: name of the equal-shape operator, its aliases, name of the broadcasting one
@@ -269,12 +265,6 @@ _row(_mul, "csr default -> csr", csr_arithmetic.multiply_dense)
 _row(_mul, "default csr -> csr", _swapped(csr_arithmetic.multiply_dense))
 _row(_mul, "row_sparse default -> row_sparse", row_sparse.multiply_dense)
 _row(_mul, "default row_sparse -> row_sparse", _swapped(row_sparse.multiply_dense))
-
-for _declared in (_div, registry["_power"]):
-    _declared.runs_dense("row_sparse row_sparse -> default")
-    _declared.runs_dense(
-        "csr|row_sparse default -> default", "default csr|row_sparse -> default", mode="fcompute"
-    )
 
 for _name, _ufunc in (("_maximum", np.maximum), ("_minimum", np.minimum), ("_hypot", hypot)):
     _row(registry[_name], "csr csr -> csr", partial(csr_arithmetic.union, _ufunc))

@@ -87,11 +87,20 @@ def _(F, g, data, like, *, out):
 
 @op(outputs=lambda num_outputs, cast_narrow: num_outputs)
 def amp_multicast(*data, num_outputs: int, cast_narrow: bool = False):
-    """Arrays of several floating types in one: the widest, or the narrowest if ``cast_narrow``."""
-    pick = min if cast_narrow else max
-    dtype = pick([x.dtype for x in data], key=lambda dtype: dtype.itemsize)
-    results = tuple([_converted(x, dtype) for x in data])
+    """Arrays of several floating types in one: the widest, or the narrowest if ``cast_narrow``.
+
+    Whole numbers stay as they are.
+    """
+    dtypes = _common([x.dtype for x in data], cast_narrow)
+    results = tuple([_converted(x, dtype) for x, dtype in zip(data, dtypes, strict=True)])
     return results if num_outputs > 1 else results[0]
+
+
+def _common(dtypes, cast_narrow):
+    """What each of these dtypes becomes."""
+    pick = min if cast_narrow else max
+    chosen = pick([d for d in dtypes if d.kind == "f"], key=lambda d: d.itemsize, default=None)
+    return [chosen if d.kind == "f" else d for d in dtypes]
 
 
 @amp_multicast.shape
@@ -104,8 +113,7 @@ def _(s, **_):
 @amp_multicast.dtype
 def _(t, *, num_outputs, cast_narrow):
     if all(d is not None for d in t.ins):
-        pick = min if cast_narrow else max
-        t.outs = [pick(t.ins, key=lambda dtype: dtype.itemsize)] * num_outputs
+        t.outs = _common(t.ins, cast_narrow)
 
 
 @amp_multicast.grad

@@ -6,9 +6,9 @@ import numpy as np
 
 from ..base import AttributeValueError
 from ..core.infer import all_same
+from ..core.number import constant
 from ..core.op import op
 from .elementwise import real_dtype
-from .scalar import constant
 
 
 @op(aliases=("_npi_clip", "_sparse_clip"), inplace=True)

@@ -15,10 +15,13 @@ from ..core.plan.loops import (
     KINDS,
     Array,
     cast,
+    contiguous,
     copied,
     elements,
     full,
+    joined,
     mapped,
+    padded,
     positions,
     product,
     reduced,
@@ -30,6 +33,7 @@ from ..core.plan.loops import (
 from ..core.plan.simplify import splits
 from ..kernels.scalar import (
     BINARY,
+    DOUBLE,
     UNARY,
     Unsupported,
     exp,
@@ -42,8 +46,10 @@ from ..kernels.scalar import (
     truth,
     whole,
 )
+from .nn.activation import SELU_ALPHA, SELU_SCALE
 from .reduce import axes_of
 from .scalar import _FUNCTIONS as SCALAR_FUNCTIONS
+from .slicing import _slices, thaw
 
 #: products of more multiplications than this are left to BLAS, which needs about 1 us to start
 PRODUCT_LIMIT = 2048
@@ -135,6 +141,27 @@ def _(condition, x, y):
     return mapped(lambda c, a, b: select(c.compare("une", 0), a, b), condition, x, y)
 
 
+@lowers("_where_grad")
+def _(condition, g, *, taken):
+    if condition.shape != g.shape:
+        raise Unsupported("a condition for whole rows")
+    how = "une" if taken else "oeq"
+    return mapped(lambda c, v: select(c.compare(how, 0), v, 0.0), condition, g)
+
+
+@lowers("smooth_l1")
+def _(x, *, scalar):
+    square = float(scalar) ** 2
+    if square == 0:
+        raise Unsupported("smooth_l1 with a scalar of 0")
+
+    def smooth(v):
+        size = UNARY["abs"](v)
+        return select(size.compare("olt", 1 / square), v * v * (square / 2), size - 0.5 / square)
+
+    return mapped(smooth, x)
+
+
 @lowers("clip")
 def _(x, *, a_min, a_max):
     return mapped(lambda v: minimum(maximum(v, a_min), a_max), x)
@@ -152,10 +179,35 @@ def _(x, *others, act_type, slope, **attrs):
     if act_type == "elu":
         low = lambda v: expm1(select(v.compare("olt", 0), v, 0.0)) * slope  # noqa: E731
         return mapped(lambda v: select(v.compare("olt", 0), low(v), v), x)
+    if act_type == "selu":
+        low = lambda v: expm1(select(v.compare("olt", 0), v, 0.0)) * SELU_ALPHA  # noqa: E731
+        return mapped(lambda v: select(v.compare("ogt", 0), v, low(v)) * SELU_SCALE, x)
+    if act_type == "prelu":
+        gamma = _by_channel(others[0], len(x.shape))
+        return mapped(lambda v, s: select(v.compare("ogt", 0), v, v * s), x, gamma, shape=x.shape)
     if act_type == "gelu":
         erf = UNARY["erf"]
         return mapped(lambda v: v * 0.5 * (erf(v * 0.5**0.5) + 1.0), x)
     raise Unsupported(f"LeakyReLU {act_type}")
+
+
+def _by_channel(gamma, rank):
+    if gamma.shape == (1,) or rank < 2:
+        return gamma
+    return reshaped(gamma, (1, *gamma.shape, *[1] * (rank - 2)))
+
+
+@lowers("_leaky_slopes")
+def _(gamma, like):
+    return mapped(lambda v: v, _by_channel(gamma, len(like.shape)), shape=like.shape)
+
+
+@lowers("_prelu_gamma_grad")
+def _(g, gamma):
+    axes = range(len(g.shape))
+    if gamma.shape != (1,):
+        axes = [k for k in axes if k != 1] if len(g.shape) > 1 else ()
+    return reshaped(reduced(g, axes), gamma.shape)
 
 
 @lowers("Cast", "amp_cast")
@@ -224,6 +276,114 @@ def _(x, *others, shape, **attrs):
     return mapped(lambda v: v, x, shape=shape)
 
 
+@lowers("slice")
+def _(x, *, begin, end, step):
+    return _indexed(x, _slices(begin, end, step))
+
+
+@lowers("_basic_index", gives_shape=True)
+def _(x, *, shape, key):
+    return reshaped(_indexed(x, _plain_key(key)), shape)
+
+
+def _plain_key(key):
+    key = thaw(key)
+    if not all(type(k) in (slice, int) for k in key):
+        raise Unsupported("an index with new axes or an ellipsis")
+    return [slice(k, k + 1 or None) if type(k) is int else k for k in key]
+
+
+def _indexed(x, keys):
+    for axis, key in enumerate(keys):
+        begin, end, step = key.indices(x.shape[axis])
+        if step != 1:
+            raise Unsupported("a slice with steps")
+        x = sliced(x, axis, begin, end)
+    return x
+
+
+@lowers("_basic_index_grad")
+def _(g, like, *, key):
+    keys = _plain_key(key)
+    keys += [slice(None)] * (len(like.shape) - len(keys))
+    places = [k.indices(d) for k, d in zip(keys, like.shape, strict=True)]
+    if any(step != 1 for _, _, step in places):
+        raise Unsupported("a slice with steps")
+    wide = reshaped(g, tuple([end - begin for begin, end, _ in places]))
+    return padded(wide, like.shape, [begin for begin, _, _ in places])
+
+
+@lowers("_slice_axis_grad")
+def _(g, like, *, axis, begin, end):
+    begins = [0] * len(like.shape)
+    begins[axis % len(begins)] = begin % like.shape[axis] if begin < 0 else begin
+    return padded(g, like.shape, begins)
+
+
+@lowers("Concat")
+def _(*parts, dim):
+    return joined(parts, dim % len(parts[0].shape))
+
+
+@lowers("_concat_grad")
+def _(g, *likes, dim, count):
+    axis, stop, parts = dim % len(g.shape), 0, []
+    for like in likes:
+        parts.append(sliced(g, axis, stop, stop + like.shape[axis]))
+        stop += like.shape[axis]
+    return tuple(parts)
+
+
+@lowers("stack")
+def _(*parts, axis):
+    axis %= len(parts[0].shape) + 1
+    wide = (*parts[0].shape[:axis], 1, *parts[0].shape[axis:])
+    return joined([reshaped(p, wide) for p in parts], axis)
+
+
+@lowers("tile", gives_shape=True)
+def _(x, *, shape, reps):
+    times = (*[1] * (len(shape) - len(reps)), *reps)
+    lengths = (*[1] * (len(shape) - len(x.shape)), *x.shape)
+    return _repeated(x, lengths, times, shape, before=True)
+
+
+@lowers("repeat", gives_shape=True)
+def _(x, *, shape, repeats, axis):
+    if axis is None:
+        x, axis = reshaped(x, (elements(x.shape),)), 0
+    times = [repeats if k == axis % len(shape) else 1 for k in range(len(shape))]
+    return _repeated(x, x.shape, times, shape, before=False)
+
+
+def _repeated(x, lengths, times, shape, before):
+    """Every axis read several times: as a whole, or (``before=False``) each element."""
+    strides = contiguous(tuple(lengths))
+    if x.strides() != contiguous(x.shape):
+        x = copied(x)
+    pairs = [(t, n) if before else (n, t) for t, n in zip(times, lengths, strict=True)]
+    steps = [(0, s) if before else (s, 0) for s in strides]
+    flat = [d for pair in pairs for d in pair], [d for pair in steps for d in pair]
+    return reshaped(viewed(x, tuple(flat[0]), tuple(flat[1])), shape)
+
+
+@lowers("_tile_grad")
+def _(g, like, *, reps):
+    n = len(g.shape)
+    lengths = (*[1] * (n - len(like.shape)), *like.shape)
+    folded = [
+        d for whole, part in zip(g.shape, lengths, strict=True) for d in (whole // part, part)
+    ]
+    return reshaped(reduced(reshaped(g, tuple(folded)), range(0, 2 * n, 2)), like.shape)
+
+
+@lowers("_repeat_grad")
+def _(g, like, *, repeats, axis):
+    axis = len(like.shape) - 1 if axis is None else axis % len(like.shape)
+    folded = (*like.shape[: axis + 1], repeats, *like.shape[axis + 1 :])
+    return reduced(reshaped(g, folded), (axis + 1,))
+
+
 # ---- reductions
 
 
@@ -244,6 +404,27 @@ def _(x, *, axis, keepdims, exclude):
 @lowers("max")
 def _(x, *, axis, keepdims, exclude):
     return reduced(x, axes_of(len(x.shape), axis, exclude), "max", keepdims)
+
+
+@lowers("min")
+def _(x, *, axis, keepdims, exclude):
+    negative = mapped(UNARY["negative"], x)
+    return mapped(
+        UNARY["negative"], reduced(negative, axes_of(len(x.shape), axis, exclude), "max", keepdims)
+    )
+
+
+@lowers("_tie_weights")
+def _(x, extreme, *, axis, keepdims, exclude):
+    axes = axes_of(len(x.shape), axis, exclude)
+
+    def ties(v, e):
+        same = truth(v.compare("oeq", e), v)
+        lost = truth(v.compare("uno", v), v) * truth(e.compare("uno", e), v)
+        return same + lost
+
+    tied = mapped(ties, x, _opened(extreme, x, axis, exclude)[0], shape=x.shape)
+    return mapped(lambda t, n: t / maximum(n, 1.0), tied, reduced(tied, axes, "sum", True))
 
 
 @lowers("mean")
@@ -273,6 +454,111 @@ def _(x, like, *, axis, keepdims, exclude):
 @lowers("_sum_rows")
 def _(x):
     return reduced(x, range(len(x.shape) - 1))
+
+
+# ---- normalization
+
+
+def _moments(x, axes):
+    """Mean and variance in float64, with the axes kept."""
+    count = float(elements(tuple([x.shape[k] for k in axes])))
+    mean = mapped(lambda v: v / count, reduced(cast(x, DOUBLE), axes, "sum", True))
+    centred = cast(mapped(BINARY["sub"], x, cast(mean, x.kind)), DOUBLE)
+    squares = reduced(mapped(UNARY["square"], centred), axes, "sum", True)
+    return mean, mapped(lambda v: v / count, squares)
+
+
+def _along(x, rank, axis):
+    """The parameters of an axis, so that they broadcast."""
+    return reshaped(x, tuple([x.shape[0] if k == axis else 1 for k in range(rank)]))
+
+
+def _standardized(x, mean, scale, gamma, beta):
+    result = mapped(BINARY["mul"], mapped(BINARY["sub"], x, cast(mean, x.kind)), scale)
+    if gamma is not None:
+        result = mapped(BINARY["mul"], result, gamma)
+    return mapped(BINARY["add"], result, beta)
+
+
+_GROUPED = {"GroupNorm": "num_groups", "InstanceNorm": ""}
+
+
+@lowers("LayerNorm", *_GROUPED, with_name=True)
+def _(x, gamma, beta, *, name, eps, axis=None, output_mean_var=False, num_groups=None):
+    shape = x.shape
+    if name in _GROUPED:
+        x = reshaped(x, (shape[0], gamma.shape[0], elements(shape[1:]) // gamma.shape[0]))
+        axis, axes = 1, (2,)
+    else:
+        axis %= len(shape)
+        axes = (axis,)
+    rank = len(x.shape)
+    mean, variance = _moments(x, axes)
+    deviation = mapped(lambda v: UNARY["sqrt"](v + eps), variance)
+    scale = cast(mapped(lambda v: 1.0 / v, deviation), x.kind)
+    gamma, beta = _along(gamma, rank, axis), _along(beta, rank, axis)
+    result = reshaped(_standardized(x, mean, scale, gamma, beta), shape)
+    kept = x.shape[:2] if name in _GROUPED else mean.shape
+    return result, *[reshaped(cast(v, x.kind), kept) for v in (mean, deviation)]
+
+
+@lowers("_normalization_grad")
+def _(g, x, gamma, mean, deviation, *, kind, axis, groups):
+    shape, length = x.shape, gamma.shape[0]
+    if kind == "group":
+        flat = (shape[0], length, elements(shape[1:]) // length)
+        x, g = reshaped(x, flat), reshaped(g, flat)
+        mean, deviation = (reshaped(v, (*flat[:2], 1)) for v in (mean, deviation))
+        axis, axes = 1, (2,)
+    else:
+        axis %= len(shape)
+        axes = (axis,)
+    rank = len(x.shape)
+    others = [k for k in range(rank) if k != axis]
+    times, minus = BINARY["mul"], BINARY["sub"]
+    scale = mapped(lambda v: 1.0 / v, deviation)
+    hat = mapped(times, mapped(minus, x, mean), scale)
+    products = mapped(times, g, hat)
+    factor = _along(gamma, rank, axis)
+    pushed = mapped(times, g, factor)
+    count = float(elements(tuple([x.shape[k] for k in axes])))
+    along, middle = (
+        mapped(lambda v: v / count, reduced(v, axes, "sum", True))
+        for v in (mapped(times, products, factor), pushed)
+    )
+    rest = mapped(minus, mapped(minus, pushed, middle), mapped(times, hat, along))
+    by_x = reshaped(mapped(times, rest, scale), shape)
+    return by_x, reduced(products, others), reduced(g, others)
+
+
+@lowers("BatchNorm", "BatchNorm_v1", "_contrib_SyncBatchNorm", "_contrib_BatchNormWithReLU",
+        with_name=True, with_training=True)  # fmt: skip
+def _(
+    x, gamma, beta, moving_mean, moving_var, *, name, training, eps, fix_gamma, use_global_stats,
+    axis=1, **attrs,
+):  # fmt: skip
+    axis %= len(x.shape)
+    axes = [k for k in range(len(x.shape)) if k != axis]
+    wide = [_along(v, len(x.shape), axis) for v in (gamma, beta, moving_mean, moving_var)]
+    if training and not use_global_stats:
+        mean, variance = _moments(x, axes)
+        of_batch = reshaped(cast(variance, x.kind), gamma.shape)
+    else:
+        mean, variance = (cast(v, DOUBLE) for v in wide[2:])
+        of_batch = full(-1.0, gamma)
+    scale = cast(mapped(lambda v: 1.0 / UNARY["sqrt"](v + eps), variance), x.kind)
+    factor = scale if fix_gamma else mapped(BINARY["mul"], scale, wide[0])
+    result = _standardized(x, mean, factor, None, wide[1])
+    if name.endswith("ReLU"):
+        result = mapped(UNARY["relu"], result)
+    return result, *[reshaped(cast(v, x.kind), gamma.shape) for v in (mean, scale)], of_batch
+
+
+@lowers("Dropout", with_training=True)
+def _(x, *, training, p, mode, **attrs):
+    if p and (training or mode == "always"):
+        raise Unsupported("random numbers")
+    return x, full(1.0, x)
 
 
 # ---- softmax
@@ -358,6 +644,19 @@ def _hits(x, index, axis, mode):
     return mapped(hit, positions(x, axis), reshaped(index, kept))
 
 
+@lowers("one_hot")
+def _(index, *, depth, on_value, off_value, dtype):
+    if np.dtype(dtype) not in KINDS or KINDS[np.dtype(dtype)] != index.kind or depth > 1 << 20:
+        raise Unsupported(f"one_hot in {dtype} of {index.kind}")
+    rank = len(index.shape)
+    place = positions(Array("map", (*index.shape, depth), index.kind, (), 0.0), rank)
+    return mapped(
+        lambda p, v: select(p.compare("oeq", whole(v)), p.like(on_value), off_value),
+        place,
+        reshaped(index, (*index.shape, 1)),
+    )
+
+
 @lowers("pick", gives_shape=True)
 def _(x, index, *, shape, axis, keepdims, mode):
     if axis is None:
@@ -431,6 +730,21 @@ def _(a, b, *, transpose_a, transpose_b, forward_stype):
     if len(a.shape) != 2 or len(b.shape) != 2 or forward_stype not in (None, "default"):
         raise Unsupported("dot of other than two matrices")
     return _small(a, b, transpose_a, transpose_b)
+
+
+@lowers("batch_dot")
+def _(a, b, *, transpose_a, transpose_b, forward_stype):
+    rank = len(a.shape)
+    swapped = [*range(rank - 2), rank - 1, rank - 2]
+    a = transposed(a, swapped) if transpose_a else a
+    b = b if transpose_b else transposed(b, swapped)
+    stack, (n, k), m = a.shape[:-2], a.shape[-2:], b.shape[-2]
+    if elements(stack) * n * k * m > PRODUCT_LIMIT:
+        raise Unsupported("a product for BLAS")
+    p, q = a.strides(), b.strides()
+    left = viewed(a, (*stack, n, 1, k), (*p[:-1], 0, p[-1]))
+    right = viewed(b, (*stack, 1, m, k), (*q[:-2], 0, *q[-2:]))
+    return reduced(mapped(BINARY["mul"], left, right), (rank,))
 
 
 @lowers("_dot_lhs_grad")

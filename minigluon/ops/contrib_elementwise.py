@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.infer import all_same
+from ..core.number import constant
 from ..core.op import op, registry
 from .elementwise import keep_storage, real_dtype
-from .scalar import constant
 
 
 @op()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import storage
-from ..core.infer import all_same, broadcast
+from ..core.infer import all_broadcast, all_same
 from ..core.op import op
 from ..kernels import csr_arithmetic, row_sparse
 
@@ -70,11 +70,7 @@ def _grad_mul(lhs, rhs, *, out=None):
 
 
 _grad_mul.dense = np.multiply
-
-
-@_grad_mul.shape
-def _(s):
-    s.out = broadcast(s.lhs, s.rhs)
+_grad_mul.shape(all_broadcast)
 
 
 @_grad_mul.grad

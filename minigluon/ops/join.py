@@ -106,6 +106,14 @@ def _cut(data, axis, squeeze_axis, begins):
     return copies if len(copies) > 1 else copies[0]
 
 
+def _joined(F, g, data, axis, squeeze_axis):
+    """The gradient of cutting: its parts joined. Those of a vector, squeezed, are numbers."""
+    parts = g if isinstance(g, tuple) else (g,)
+    if squeeze_axis:
+        return F.reshape_like(F.stack(*parts, axis=axis), data)
+    return F.Concat(*parts, dim=axis)
+
+
 @op(
     aliases=("split",),
     outputs=lambda num_outputs, **_: num_outputs,
@@ -161,8 +169,7 @@ def _(s, *, num_outputs, axis, squeeze_axis):
 
 @SliceChannel.grad
 def _(F, g, data, *, out, num_outputs, axis, squeeze_axis):
-    parts = g if isinstance(g, tuple) else (g,)
-    return F.stack(*parts, axis=axis) if squeeze_axis else F.Concat(*parts, dim=axis)
+    return _joined(F, g, data, axis, squeeze_axis)
 
 
 @op(aliases=("_npi_split",), outputs=lambda indices, sections, **_: sections or len(indices))
@@ -211,8 +218,7 @@ def _(s, *, indices, axis, squeeze_axis, sections):
 
 @_split_v2.grad
 def _(F, g, data, *, out, axis, squeeze_axis, **_):
-    parts = g if isinstance(g, tuple) else (g,)
-    return F.stack(*parts, axis=axis) if squeeze_axis else F.Concat(*parts, dim=axis)
+    return _joined(F, g, data, axis, squeeze_axis)
 
 
 @op()

@@ -10,7 +10,7 @@ from .. import storage
 from ..base import ShapeError
 from ..core.infer import UNKNOWN, UnknownShape, known
 from ..core.op import op
-from ..kernels import csr, csr_dot, row_sparse
+from ..kernels import csr, csr_dot, dense, products, row_sparse
 
 _HALF = np.dtype(np.float16)
 
@@ -23,7 +23,9 @@ def matmul(a, b, out=None):
             return product
         out[...] = product
         return out
-    return np.dot(a, b, out=out)
+    if a.size * b.shape[-1] >= dense.FEWEST:
+        return dense.matmul(a, b, out)
+    return a.dot(b, out)  # np.dot takes 0.2 us more
 
 
 def _left(lhs, transpose_a):
@@ -196,6 +198,36 @@ def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype, out=None):
     return csr_dot.dense_dot_transposed(_rows_of_width(lhs, rhs.shape[1]), rhs)
 
 
+_ANY = "default|csr|row_sparse"
+
+
+def _pairing(stype):
+    """The kernel for every other pairing, giving one storage."""
+
+    def run(lhs, rhs, *, transpose_a, transpose_b, forward_stype, out=None):
+        how = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+        if lhs.ndim == rhs.ndim == 2:
+            _same_length(lhs.shape[not transpose_a], rhs.shape[transpose_b])
+            return products.product(lhs, rhs, **how, stype=stype)
+        if lhs.ndim == 2 and type(rhs) is np.ndarray and rhs.ndim == 1:
+            _same_length(lhs.shape[not transpose_a], rhs.size)
+            column = products.product(lhs, rhs[:, None], transpose_a, False)
+            return storage.cast(column[:, 0], stype)
+        return storage.cast(dot.dense(storage.densify(lhs), storage.densify(rhs), **how), stype)
+
+    return run
+
+
+def _same_length(left, right):
+    if left != right:
+        raise ValueError("the inner lengths differ")
+
+
+for _stype in ("default", "csr", "row_sparse"):
+    dot.kernel(f"csr|row_sparse {_ANY} -> {_stype}")(_pairing(_stype))
+    dot.kernel(f"default csr|row_sparse -> {_stype}")(_pairing(_stype))
+
+
 @op(shape_only=("lhs",))
 def _dot_lhs_grad(g, lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, out=None):
     """The gradient of ``dot`` with respect to its left operand, in that operand's shape."""
@@ -271,6 +303,36 @@ def _(g, lhs, rhs, *, transpose_a, transpose_b, out=None):
 @_dot_rhs_grad.kernel("default csr csr|default|row_sparse -> default", when=_transposed)
 def _(g, lhs, rhs, *, transpose_a, transpose_b, out=None):
     return csr_dot.dot(lhs, g)
+
+
+def _lhs_grad_of_any(g, lhs, rhs, *, transpose_a, transpose_b, out=None):
+    if not g.ndim == lhs.ndim == rhs.ndim == 2:
+        g, rhs = storage.densify(g), storage.densify(rhs)
+        return _dot_lhs_grad.dense(g, lhs, rhs, transpose_a=transpose_a, transpose_b=transpose_b)
+    if transpose_a:
+        return products.product(rhs, g, transpose_b, True)
+    return products.product(g, rhs, False, not transpose_b)
+
+
+def _rhs_grad_of_any(g, lhs, rhs, *, transpose_a, transpose_b, out=None):
+    if not g.ndim == lhs.ndim == rhs.ndim == 2:
+        g, lhs = storage.densify(g), storage.densify(lhs)
+        return _dot_rhs_grad.dense(g, lhs, rhs, transpose_a=transpose_a, transpose_b=transpose_b)
+    if transpose_b:
+        return products.product(g, lhs, True, transpose_a)
+    return products.product(lhs, g, not transpose_a, False)
+
+
+for _declared, _kernel in (
+    (_dot_lhs_grad, _lhs_grad_of_any),
+    (_dot_rhs_grad, _rhs_grad_of_any),
+):
+    for _signature in (
+        f"csr|row_sparse {_ANY} {_ANY}",
+        f"default csr|row_sparse {_ANY}",
+        "default default csr|row_sparse",
+    ):
+        _declared.kernel(f"{_signature} -> default")(_kernel)
 
 
 # ---- batch_dot

@@ -65,13 +65,17 @@ def put(value: Any, dtype: Any, out: Any) -> Any:
     return out
 
 
-# ---- kernels: (data, axes, keepdims, out)
+# ---- kernels: (data, axes, keepdims, out); axes may be None for all
+
+_FLOAT32 = np.dtype(np.float32)
+_sum = np.add.reduce  # looked up once, and called by place: 0.05 us of 0.7
 
 
 def add_up(data, axes, keepdims, out=None):
     """The sum over axes in the dtype of ``data``; float16 is added up in float32."""
-    if data.dtype.char in "fd":  # comparing characters: 0.03 us, comparing dtypes 0.2
-        return np.add.reduce(data, axis=axes, keepdims=keepdims, out=out)
+    dtype = data.dtype
+    if dtype is _FLOAT32 or dtype.char in "fd":  # comparing dtypes takes 0.2 us
+        return _sum(data, axes, None, out, keepdims)
     if data.dtype == np.float16:
         total = np.add.reduce(data, axis=axes, dtype=np.float32, keepdims=keepdims)
         return put(total, data.dtype, out)
@@ -80,7 +84,7 @@ def add_up(data, axes, keepdims, out=None):
 
 def _mean(data, axes, keepdims, out=None):
     if data.dtype.char in "fd":
-        total = np.add.reduce(data, axis=axes, keepdims=keepdims)
+        total = _sum(data, axes, None, None, keepdims)
         return np.divide(total, data.dtype.type(_count(data.shape, axes)), out=out)
     dtype = data.dtype if data.dtype.kind == "f" else np.dtype(np.float32)
     wide = dtype if dtype.itemsize > 2 else np.float32
@@ -91,8 +95,8 @@ def _mean(data, axes, keepdims, out=None):
     return total if out is None and total.dtype == dtype else put(total, dtype, out)
 
 
-def _count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
-    return math.prod([shape[k] for k in axes])
+def _count(shape: tuple[int, ...], axes: tuple[int, ...] | None) -> int:
+    return math.prod(shape if axes is None else [shape[k] for k in axes])
 
 
 def _prod(data, axes, keepdims, out=None):
@@ -184,12 +188,24 @@ def _declare(name: str) -> Op:
     ):
         return function(data, axes_of(data.ndim, axis, exclude), keepdims, out)
 
+    def prepared(axis, keepdims, exclude):
+        def run(data, *, out=None):
+            return function(data, axes_of(data.ndim, axis, exclude), keepdims, out)
+
+        def run_all(data, *, out=None):
+            if out is None and data.flags.c_contiguous:  # the same bits in users' shape
+                return function(data.ravel(), (0,), True)  # 0.15 us less than making that of ()
+            return function(data, None, False, out)
+
+        return run if axis or keepdims else run_all
+
     def rule(F, g, data, *, out, **how):
         return gradient(F, g, data, out, how)
 
     kernel.__name__ = name
     kernel.__doc__ = documentation + _PARAMETERS
     declared: Op = op(kernel, aliases=aliases, scalar=True)
+    declared.prepare(prepared)
     declared.shape(reduced_shape)
     declared.grad(rule)
     return declared
@@ -296,6 +312,8 @@ def _other_products(
     kept = [k for k in range(data.ndim) if k not in axes]
     order = (*kept, *axes)
     moved = data.transpose(order)
+    if not moved.size:
+        return put(np.ones_like(data), data.dtype, out)
     flat = moved.reshape(*moved.shape[: len(kept)], -1)
     absent = flat != flat
     flat = np.where(absent, flat.dtype.type(1), flat)

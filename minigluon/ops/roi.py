@@ -385,7 +385,7 @@ def _(s, *, pooled_size, **_):
 
 @op(name="_contrib_PSROIPooling")
 def PSROIPooling(
-    data, rois, *, spatial_scale: float, output_dim: int, pooled_size: int, group_size: int = 0
+    data, rois, *, spatial_scale: Share, output_dim: int, pooled_size: int, group_size: int = 0
 ):
     """The mean of each cell of a grid over every region, from channels of the cell's own: R-FCN.
 

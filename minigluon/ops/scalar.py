@@ -9,33 +9,12 @@ import numpy as np
 
 from ..core.attributes import Scalar
 from ..core.infer import all_same
+from ..core.number import constant
 from ..core.op import Op, op, registry
 from .binary import FUNCTIONS
 from .elementwise import keep_storage
 
 _FLOAT32 = np.dtype(np.float32)
-_constants: dict[Any, np.ndarray] = {}
-
-
-def constant(dtype: np.dtype[Any], value: float) -> np.ndarray:
-    """The number as a 0-d array of the dtype, kept: cheaper for ufuncs than a Python number.
-
-    Whole dtypes take the whole part, and what does not fit wraps around.
-    """
-    key = (dtype, value or repr(value))  # 0.0 and -0.0 are equal keys otherwise
-    found = _constants.get(key)
-    if found is None:
-        if len(_constants) > 4096:
-            _constants.clear()
-        if dtype.kind == "f":
-            with np.errstate(over="ignore"):
-                found = np.array(value, np.float64).astype(dtype)
-        else:
-            bits = 8 * dtype.itemsize
-            whole = int(value) if np.isfinite(value) else 0
-            found = np.array(whole % 2**bits, np.uint64).astype(dtype)
-        _constants[key] = found
-    return found
 
 
 def computing_dtype(dtype: np.dtype[Any], is_int: bool) -> np.dtype[Any]:
@@ -202,8 +181,6 @@ def _when(keeps: Any) -> Any:
 
 for _name, _keeps in _KEEPS.items():
     keep_storage(registry[_name], _when(_keeps))
-for _name in ("_plus_scalar", "_minus_scalar"):
-    registry[_name].runs_dense("csr|row_sparse -> default")
 
 
 # ---- the stored entries only

@@ -144,7 +144,7 @@ def _(data, u, v):
     rows, columns = data.shape
     u, v = whole_numbers(u, rows), whole_numbers(v, columns)
     held = np.repeat(np.arange(rows), np.diff(data.indptr)) * columns + data.indices
-    result = np.full(u.shape, -1, data.dtype)
+    result = np.full(u.shape, -1).astype(data.dtype)
     if held.size:
         places = u * columns + v  # ascending in held, as columns ascend in every row
         at = np.minimum(np.searchsorted(held, places), held.size - 1)

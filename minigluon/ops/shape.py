@@ -8,103 +8,10 @@ from ..base import ShapeError
 from ..core.attributes import Shape
 from ..core.infer import UNKNOWN, UNKNOWN_SHAPE, UnknownShape, known, prod
 from ..core.op import op
+from ..core.reshape import misfit, reshaped, share
 from ._shared import axis_of, filled
 
 # ---- reshape
-
-
-def reshaped(shape, codes, reverse=False):
-    """The shape that MXNet's codes stand for on an array of this shape.
-
-    0 keeps a dimension, -1 takes what is left, -2 copies all that follow, -3 multiplies two,
-    -4 splits one into the next two codes. ``reverse`` matches from the right.
-    Dimensions may be unknown; raises ``ShapeError`` if the number of elements does not fit.
-    """
-    if reverse:
-        return tuple(reversed(reshaped(tuple(reversed(shape)), tuple(_mirrored(codes)))))
-    try:
-        result, rest = _decoded(shape, codes)
-    except IndexError:  # codes for dimensions that are not there
-        raise _wrong_size(shape, codes, prod(shape)) from None
-    total = prod(shape)
-    if rest is not None:
-        others = prod(result)
-        unknown = UNKNOWN in (total, others)
-        result[rest] = UNKNOWN if unknown else _share(total, others, shape, codes)
-    elif UNKNOWN not in (total, prod(result)) and prod(result) != total:
-        raise _wrong_size(shape, codes, total)
-    return tuple(result)
-
-
-def _decoded(shape, codes):
-    """The dimensions that codes stand for, and which of them (now 1) takes what is left."""
-    result = []
-    source = 0
-    rest = None
-    position = 0
-    while position < len(codes):
-        code = codes[position]
-        position += 1
-        if code > 0:
-            result.append(code)
-            source += 1
-        elif code == 0:
-            result.append(shape[source])
-            source += 1
-        elif code == -1:
-            if rest is not None:
-                raise _wrong_size(shape, codes, prod(shape))
-            rest = len(result)
-            result.append(1)
-            source += 1
-        elif code == -2:
-            result.extend(shape[source:])
-            source = len(shape)
-        elif code == -3:
-            result.append(shape[source] * shape[source + 1])
-            source += 2
-        elif code == -4:
-            left, right = codes[position], codes[position + 1]
-            position += 2
-            if left == right == -1:
-                raise _wrong_size(shape, codes, prod(shape))
-            whole = shape[source]
-            source += 1
-            left = whole // right if left == -1 else left
-            right = whole // left if right == -1 else right
-            result += [left, right]
-        else:
-            raise ShapeError(f"reshape: code {code} is none of 0, -1, -2, -3, -4")
-    return result, rest
-
-
-def _mirrored(codes):
-    """The codes from the right: ``-4`` stays in front of the two that belong to it."""
-    mirrored = []
-    k = len(codes) - 1
-    while k >= 0:
-        if k >= 2 and codes[k - 2] == -4:
-            mirrored += [-4, codes[k], codes[k - 1]]
-            k -= 3
-        else:
-            mirrored.append(codes[k])
-            k -= 1
-    return mirrored
-
-
-def _share(total, others, shape, codes):
-    if others == 0:
-        return 0
-    if total % others:
-        raise _wrong_size(shape, codes, total)
-    return total // others
-
-
-def _wrong_size(shape, codes, total):
-    return ShapeError(
-        f"reshape: the number of elements does not fit.\n  received  data {shape}, shape={codes}\n"
-        f"  expected  a shape of {total} elements\n  fix       let one dimension be -1"
-    )
 
 
 @op(aliases=("reshape",), view=True)
@@ -158,7 +65,7 @@ def _(s, *, shape, reverse, target_shape, keep_highest):
     missing = [k for k, d in enumerate(have) if d is UNKNOWN]
     if len(missing) == 1 and known(s.out):
         others = prod([d for d in have if d is not UNKNOWN])
-        rest = _share(prod(s.out), others, have, s.out)
+        rest = share(prod(s.out), others, have, s.out)
         s.data = tuple([rest if d is UNKNOWN else d for d in have])
 
 
@@ -210,7 +117,7 @@ def _(s, **attrs):
         return
     shape = rhs if isinstance(lhs, UnknownShape) else _like_shape(lhs, rhs, **attrs)
     if known(lhs) and known(shape) and prod(lhs) != prod(shape):
-        raise _wrong_size(lhs, shape, prod(lhs))
+        raise misfit(lhs, shape, f"a shape of {prod(lhs)} elements")
     s.out = shape
 
 

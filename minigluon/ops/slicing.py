@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import ShapeError
+from ..base import AttributeValueError, ShapeError
 from ..core.attributes import Shape
 from ..core.infer import UNKNOWN, UnknownShape, known
 from ..core.op import op
@@ -28,6 +28,11 @@ def _slices(begin, end, step):
             f"  received  begin={begin}, end={end}, step={step}\n"
             "  expected  one bound of each for each of the leading axes\n"
             "  fix       fill the shorter ones up with None"
+        )
+    if 0 in step:
+        raise AttributeValueError(
+            f"slice: a step is zero.\n  received  step={step}\n"
+            "  expected  steps forwards or backwards\n  fix       pass 1 for every element"
         )
     return tuple([slice(b, e, s) for b, e, s in zip(begin, end, step, strict=True)])
 
@@ -54,11 +59,8 @@ def slice_(data, *, begin: Shape, end: Shape, step: Shape = (), out=None):
     return filled(data[_slices(begin, end, step)], out)
 
 
-@slice_.shape
-def _(s, *, begin, end, step):
-    data = s.data
-    if isinstance(data, UnknownShape):
-        return
+def region(data, begin, end, step):
+    """The shape of ``data[begin:end:step]`` for data of this shape."""
     keys = _slices(begin, end, step)
     if len(keys) > len(data):
         raise ShapeError(
@@ -66,7 +68,13 @@ def _(s, *, begin, end, step):
             f"  expected  at most {len(data)} bounds\n  fix       leave the last ones out"
         )
     cut = [_cut_length(d, k.start, k.stop, k.step) for d, k in zip(data, keys, strict=False)]
-    s.out = (*cut, *data[len(cut) :])
+    return (*cut, *data[len(cut) :])
+
+
+@slice_.shape
+def _(s, *, begin, end, step):
+    if not isinstance(s.data, UnknownShape):
+        s.out = region(s.data, begin, end, step)
 
 
 @slice_.grad

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import ndarray as nd
-from ..base import ArgumentError
+from ..base import ArgumentError, ArgumentTypeError, four_lines
 
 
 class Optimizer:
@@ -59,6 +59,16 @@ class Optimizer:
                 "  expected  a dict such as {0: 'fc1_weight', 1: 'fc1_bias'}\n"
                 "  fix       dict(enumerate(names))"
             )
+        for name, number in (("learning_rate", learning_rate), ("wd", wd)):
+            if isinstance(number, str):
+                raise ArgumentTypeError(
+                    four_lines(
+                        f"{type(self).__name__}: {name} must be a number.",
+                        f"{name}={number!r}",
+                        "a number",
+                        f"{name}=float({number!r})",
+                    )
+                )
         self.rescale_grad = rescale_grad
         self.lr_scheduler = lr_scheduler
         if lr_scheduler is None:

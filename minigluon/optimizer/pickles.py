@@ -13,6 +13,7 @@ import io
 import math
 import pickle
 import re
+import struct
 import sys
 
 import numpy as np
@@ -65,8 +66,6 @@ def loads(data):
     try:
         loaded = _Unpickler(file, encoding="latin1").load()
     except Exception as error:
-        if isinstance(error, RecursionError | MemoryError):
-            raise
         raise _refused(path, file.tell(), len(data), error) from error
     states = loaded[0] if isinstance(loaded, tuple) and len(loaded) == 2 else loaded
     if not isinstance(states, dict) or not (states is loaded or isinstance(loaded[1], Optimizer)):
@@ -222,6 +221,10 @@ class _Unpickler(pickle._Unpickler):
     for _code in (pickle.EXT1, pickle.EXT2, pickle.EXT4, pickle.PERSID, pickle.BINPERSID):
         del dispatch[_code[0]]
 
+    def __init__(self, file, **options):
+        super().__init__(file, **options)
+        self._left = lambda: len(file.getbuffer()) - file.tell()
+
     def find_class(self, module, name):
         return _find(module, name)
 
@@ -230,6 +233,15 @@ class _Unpickler(pickle._Unpickler):
         self.read(8)
 
     dispatch[pickle.FRAME[0]] = load_frame
+
+    def load_bytearray8(self):
+        """Bytes that are there: Python's own makes room for all that are announced."""
+        (size,) = struct.unpack("<Q", self.read(8))
+        if size > self._left():
+            raise pickle.UnpicklingError(f"{size} bytes announced, {self._left()} there")
+        self.append(bytearray(self.read(size)))
+
+    dispatch[pickle.BYTEARRAY8[0]] = load_bytearray8
 
     def load_build(self):
         """Give an object its attributes: those in a dict, for what may have some."""

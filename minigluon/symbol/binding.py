@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ def bind(
 
 def simple_bind(
     symbol: Symbol, ctx: Any, grad_req: Any, type_dict: Any, stype_dict: Any, group2ctx: Any,
-    shared_exec: Any, shared_buffer: Any, shapes: dict[str, Any],
+    shared_arg_names: Any, shared_exec: Any, shared_buffer: Any, shapes: dict[str, Any],
 ) -> Executor:  # fmt: skip
     """See ``Symbol.simple_bind``."""
     ctx = _context(ctx)
@@ -91,14 +92,25 @@ def simple_bind(
     stypes = variable_stypes(variables)
     for name, stype in (stype_dict or {}).items():
         stypes.update({n: stype for n in variables if n.name == name})
-    pool = _shared_arrays(shared_exec)
+    pool = _shared_arrays(shared_exec, shared_arg_names)
 
     def make(node: Node, kind: str, stype: str) -> Any:
         shape, dtype = shape_of[(node, 0)], dtype_of[(node, 0)] or np.dtype(np.float32)
         have = pool.get((kind, node.name))
-        if have is not None and (have.shape, have._data.dtype, have.stype) == (shape, dtype, stype):
-            return have
-        return wrap(_zeros(stype, shape, dtype), context_of(node, ctx, group2ctx))
+        if have is not None:
+            if (have.shape, have._data.dtype, have.stype) == (shape, dtype, stype):
+                return have
+            raise fail(
+                f"The array of {node.name} in shared_exec does not fit.\n"
+                f"  received  {have.shape} {have._data.dtype} {have.stype}\n"
+                f"  expected  {shape} {dtype} {stype}, which follows from the shapes given\n"
+                f"  fix       leave {node.name} out of shared_arg_names"
+            )
+        place = context_of(node, ctx, group2ctx)
+        if shared_buffer is None or kind == "aux" or stype != "default":
+            return wrap(_zeros(stype, shape, dtype), place)
+        name = node.name if kind == "arg" else f"grad of {node.name}"
+        return _from_buffer(shared_buffer, name, shape, dtype, place)
 
     args = [make(n, "arg", stypes.get(n, "default")) for n in nodes]
     aux = [make(n, "aux", stypes.get(n, "default")) for n in variables if n in aux_nodes]
@@ -117,6 +129,20 @@ def simple_bind(
     bound.grad_arrays = grads
     _log_storages(bound)
     return bound
+
+
+def _from_buffer(
+    buffer: dict[str, Any], name: str, shape: tuple[int, ...], dtype: Any, ctx: Any
+) -> Any:
+    """An array in the memory of the buffer's, or a larger one, which the buffer gets."""
+    have = buffer.get(name)
+    size = prod(shape)
+    if have is not None and have.size >= size and have._data.dtype == dtype:
+        if have.shape == shape:
+            return have
+        return wrap(have._data.reshape(-1)[:size].reshape(shape), ctx)
+    made = buffer[name] = wrap(_zeros("default", shape, dtype), ctx)
+    return made
 
 
 def _zeros(stype: str, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -210,16 +236,22 @@ def _known_shapes(shapes: dict[str, Any], names: list[str]) -> dict[str, Any]:
     }
 
 
-def _shared_arrays(shared_exec: Executor | None) -> dict[tuple[str, str], Any]:
-    if shared_exec is None:
+def _shared_arrays(
+    shared_exec: Executor | None, shared_arg_names: Any
+) -> dict[tuple[str, str], Any]:
+    """What another executor shares: the arguments named, their gradients, all auxiliary states."""
+    if shared_exec is None or shared_arg_names is None:
         return {}
+    named = set(shared_arg_names)
     pool: dict[tuple[str, str], Any] = {}
     for kind, arrays in (
         ("arg", shared_exec.arg_dict),
         ("grad", shared_exec.grad_dict),
         ("aux", shared_exec.aux_dict),
     ):
-        pool.update({(kind, n): x for n, x in arrays.items() if x is not None})
+        for name, x in arrays.items():
+            if x is not None and (kind == "aux" or name in named):
+                pool[kind, name] = x
     return pool
 
 

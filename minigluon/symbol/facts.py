@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import MXNetError
+from ..base import ArgumentError, MXNetError, four_lines
 from ..core import infer
 from ..core.compose import HIDDEN
 from ..core.graph import Entry, Node
@@ -104,7 +104,7 @@ def texts(attr: dict[str, str] | None) -> dict[str, str] | None:
     """The attributes themselves; raises ``ValueError`` for a value that is not text."""
     for key, value in (attr or {}).items():
         if not isinstance(value, str):
-            raise ValueError(
+            raise ArgumentError(
                 f"Set Attr only accepts string values.\n  received  {key}={value!r}\n"
                 f"  expected  text\n  fix       {key}={str(value)!r}"
             )
@@ -114,7 +114,14 @@ def texts(attr: dict[str, str] | None) -> dict[str, str] | None:
 def named_values(symbol: Any, args: Any, kwargs: Any, what: str) -> dict[Node, Any]:
     """Values given by position (arguments in order) or by name, for each variable."""
     if args and kwargs:
-        raise ValueError(f"{what} takes positional or keyword values, not both")
+        raise ArgumentError(
+            four_lines(
+                f"{what}: Can only specify known argument either by positional or kwargs way.",
+                "values by position and by name",
+                "one way",
+                "pass all of them by name",
+            )
+        )
     variables = symbol._variables()
     if args:
         aux = symbol._auxiliary_nodes()

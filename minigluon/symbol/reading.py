@@ -22,6 +22,8 @@ _UNNUMBERED = 800
 _WITH_STARTS = 904
 #: attributes that meant something else before a version: (operator, attribute, value, version)
 _REINTERPRETED = (("argmax", "axis", "-1", 905), ("argmin", "axis", "-1", 905))
+#: what goes wrong where a file has another form than it should
+_SHAPELESS = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
 #: what is told of unknown operators at most
 _TOLD = 20
 
@@ -45,7 +47,7 @@ def read(text: str | bytes, path: object = None) -> Symbol:
         return _symbol(graph, _version(graph))
     except _Refusal as error:
         raise _told(error, path) from error.__cause__
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+    except (*_SHAPELESS, RecursionError) as error:
         raise _no_symbol(path, text, error) from error
 
 
@@ -59,14 +61,15 @@ class _Refusal(Exception):
 
 def _symbol(graph: dict[str, Any], version: int) -> Symbol:
     nodes: list[Node] = []
-    for number, row in enumerate(graph["nodes"]):
-        try:
+    row: Any = None
+    try:
+        for row in graph["nodes"]:
             nodes.append(_node(row, nodes, version))
-        except (_Refusal, RecursionError):
-            raise
-        except Exception as error:
-            name = row.get("name") if isinstance(row, dict) else None
-            raise _Refusal(f"node {number if name is None else name}", error) from error
+    except (_Refusal, RecursionError):
+        raise
+    except Exception as error:
+        name = row.get("name") if isinstance(row, dict) else None
+        raise _Refusal(f"node {len(nodes) if name is None else name}", error) from error
     heads = [_entry(head, nodes, "heads") for head in graph["heads"]]
     if not heads:
         raise _Refusal("heads", "a symbol has an output")

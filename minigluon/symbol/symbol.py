@@ -86,6 +86,12 @@ class Symbol:
             index = found[0]
         if isinstance(index, slice):
             return Symbol(self._entries[index])
+        if not isinstance(index, int | np.integer):
+            raise ArgumentTypeError(
+                "Symbol only support integer index to fetch i-th output\n"
+                f"  received  [{index!r}]\n  expected  a number, a name or a slice\n"
+                "  fix       see list_outputs()"
+            )
         if not -len(self._entries) <= index < len(self._entries):
             raise IndexError(
                 f"symbol has {len(self._entries)} outputs.\n  received  [{index}]\n"
@@ -104,21 +110,17 @@ class Symbol:
 
         return loads, (self.tojson(),)
 
-    def __getattr__(self, name: str) -> Any:
-        if name in _ONLY_ARRAYS:
-            raise_ = NotImplementedForSymbol(name, None)
-
-            def refuse(*args: Any, **kwargs: Any) -> Any:
-                raise raise_
-
-            return refuse
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
     # ---- composition
 
     def __call__(self, *args: Any, **kwargs: Any) -> Symbol:
         """This graph with variables replaced by symbols: ``net(data=other)``."""
         name = kwargs.pop("name", None)
+        if args and kwargs:
+            raise ArgumentTypeError(
+                "compose only accept input Symbols either as positional or keyword arguments, not "
+                "both\n  received  symbols by position and by name\n"
+                "  expected  net(variable_name=symbol)\n  fix       name all of them"
+            )
         if args:
             raise MXNetError(
                 "Symbol composition takes keywords only.\n  received  positional symbols\n"
@@ -314,16 +316,16 @@ class Symbol:
     # ---- files
 
     def tojson(self, remove_amp_cast: bool = True) -> str:
-        """The graph as the text of a ``-symbol.json`` file."""
+        """The text of a ``-symbol.json`` file, without the casts of mixed precision."""
         from .json import dumps
 
-        return dumps(self)
+        return dumps(_without_amp_casts(self) if remove_amp_cast else self)
 
     def save(self, fname: str, remove_amp_cast: bool = True) -> None:
         """Write ``tojson()`` to a file, whole or not at all."""
         from .json import save
 
-        save(self, fname)
+        save(_without_amp_casts(self) if remove_amp_cast else self, fname)
 
     def debug_str(self) -> str:
         """The graph in words, a few lines a node."""
@@ -346,10 +348,9 @@ class Symbol:
                     variable = entry[0].call is None
                     version = f" version={versions.get(entry, 0)}" if variable else ""
                     lines.append(f"\targ[{k}]={entry[0].name}({entry[1]}){version}")
-            texts = {k: v for k, v in (node.attrs or {}).items() if not k.startswith("__")}
-            if texts:
+            if node.attrs:
                 lines.append("Attrs:")
-                lines += [f"\t{k}={v}" for k, v in sorted(texts.items())]
+                lines += [f"\t{k}={v}" for k, v in sorted(node.attrs.items())]
         return "\n".join(lines) + "\n"
 
     # ---- running
@@ -368,7 +369,12 @@ class Symbol:
         group2ctx: Any = None, shared_arg_names: Any = None, shared_exec: Any = None,
         shared_buffer: Any = None, **kwargs: Any,
     ) -> Any:  # fmt: skip
-        """An `Executor` on zeros it makes itself, in the shapes that follow from those given."""
+        """An `Executor` on zeros it makes itself, in the shapes that follow from those given.
+
+        ``type_dict`` and ``stype_dict`` say dtypes and storage types by name. The arguments in
+        ``shared_arg_names``, and auxiliary states, are those of ``shared_exec``; others use the
+        memory of ``shared_buffer``, a dict by name, where it is large enough, and are put there.
+        """
         from .binding import simple_bind
 
         return simple_bind(
@@ -378,6 +384,7 @@ class Symbol:
             type_dict,
             stype_dict,
             group2ctx,
+            shared_arg_names,
             shared_exec,
             shared_buffer,
             kwargs,
@@ -412,15 +419,18 @@ class Symbol:
 
     def optimize_for(self, backend: str, *args: Any, **kwargs: Any) -> Symbol:
         """Rewrite the graph for a backend; there is none to rewrite it for."""
-        raise MXNetError(
-            f"optimize_for: unknown backend.\n  received  backend={backend!r}\n"
-            "  expected  one of: (none is registered)\n"
-            "  fix       leave the call out: graphs are compiled when they are bound"
-        )
+        raise _unknown_backend("optimize_for", backend)
 
     def get_backend_symbol(self, backend: str) -> Symbol:
-        """The graph for a subgraph backend: always itself."""
-        return self
+        """The graph as a subgraph backend has it; there is none, so this raises ``MXNetError``."""
+        raise _unknown_backend("get_backend_symbol", backend)
+
+    def as_np_ndarray(self) -> Symbol:
+        """The symbol as one of ``mx.sym.np``, which is not supported: raises ``MXNetError``."""
+        raise MXNetError(
+            "as_np_ndarray: there are no symbols of mx.np.\n  received  a symbol of mx.sym\n"
+            "  expected  code written with mx.sym\n  fix       leave the call out"
+        )
 
     def as_nd_ndarray(self) -> Symbol:
         """The symbol itself: it is one of the ``mx.sym`` kind already."""
@@ -455,21 +465,32 @@ class Symbol:
         raise TypeError("unhashable type: 'Symbol'")
 
 
-_ONLY_ARRAYS = frozenset((
-    "asnumpy", "asscalar", "backward", "wait_to_read", "as_in_context", "copy", "detach",
-))  # fmt: skip
+def _unknown_backend(asked: str, backend: object) -> MXNetError:
+    return MXNetError(
+        f"{asked}: unknown backend.\n  received  backend={backend!r}\n"
+        "  expected  one of: (none is registered)\n"
+        "  fix       leave the call out: graphs are compiled when they are bound"
+    )
+
+
+_ONLY_ARRAYS = (
+    "as_in_context", "asnumpy", "asscalar", "backward", "copy", "detach", "wait_to_read",
+)  # fmt: skip
 
 _IN_PLACE = {"iadd": "+=", "isub": "-=", "imul": "*=", "itruediv": "/=", "idiv": "/="}
 
 
-def _refusing(name: str, alias: str) -> Any:
-    def refuse(self: Symbol, other: Any) -> Any:
-        raise NotImplementedForSymbol(name, alias)
+def _refusing(name: str, alias: str | None) -> Any:
+    def refuse(self: Symbol, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedForSymbol(name, alias, *args)
 
     refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = "Only arrays can do this: raises ``NotImplementedForSymbol``."
     return refuse
 
 
+for _name in _ONLY_ARRAYS:
+    setattr(Symbol, _name, _refusing(_name, None))
 for _name, _alias in _IN_PLACE.items():
     setattr(Symbol, f"__{_name}__", _refusing(f"__{_name}__", _alias))
 
@@ -489,6 +510,23 @@ def _single(name: str, value: Any) -> Entry:
             "  expected  a symbol of one output\n  fix       choose one, as in symbol[0]"
         )
     return value._entries[0]
+
+
+def _without_amp_casts(symbol: Symbol) -> Symbol:
+    """The graph in which what ``amp_cast`` and ``amp_multicast`` read is used directly."""
+    nodes = topological(symbol._entries)
+    casts = {n for n in nodes if n.call and n.call.op.name in ("amp_cast", "amp_multicast")}
+    if not casts:
+        return symbol
+    current: dict[Entry | None, Entry | None] = {}
+    for node in nodes:
+        inputs = tuple([current.get(e, e) for e in node.inputs])
+        if node in casts:
+            current.update({(node, k): e for k, e in enumerate(inputs)})
+        elif node.call is not None and inputs != node.inputs:
+            new = Node(node.call, inputs, node.name, node.attrs)
+            current.update({(node, k): (new, k) for k in range(node.call.outputs)})
+    return Symbol([current.get(e, e) or e for e in symbol._entries])
 
 
 def _copied(entries: tuple[Entry, ...]) -> list[Entry]:

@@ -6,7 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..attribute import current as current_scope
-from ..base import StorageError, attribute_to_string
+from ..base import (
+    ArgumentError,
+    ArgumentTypeError,
+    StorageError,
+    attribute_to_string,
+    four_lines,
+)
 from ..core.compose import hide
 from ..core.graph import Entry, Node, topological
 from ..core.graphop import expanded
@@ -33,7 +39,9 @@ def var(
     attributes. Other keywords must look like ``__this__``, else ``ValueError``.
     """
     if not isinstance(name, str):
-        raise TypeError(f"Expect a string for variable `name`, received {name!r}")
+        raise ArgumentTypeError(
+            four_lines("Expect a string for variable `name`", repr(name), "a name", "sym.var('x')")
+        )
     attrs = hide(current_scope().get(texts(attr)))
     if shape is not None:
         attrs["__shape__"] = attribute_to_string(shape)
@@ -54,9 +62,14 @@ def var(
         attrs["__storage_type__"] = str(STORAGE_FLAGS[stype])
     for key, value in kwargs.items():
         if not (key.startswith("__") and key.endswith("__")):
-            raise ValueError(
-                f"Attribute name={key} is not supported. Additional attributes must start and end "
-                "with double underscores, e.g, __yourattr__"
+            raise ArgumentError(
+                four_lines(
+                    f"Attribute name={key} is not supported. Additional attributes must start and "
+                    "end with double underscores, e.g, __yourattr__",
+                    f"{key}={value!r}",
+                    "__shape__=..., __lr_mult__=..., or a keyword of sym.var",
+                    f"__{key}__={str(value)!r}",
+                )
             )
         attrs[key] = str(value)
     return Symbol(((Node(None, (), name, attrs or None), 0),))
@@ -75,7 +88,14 @@ def Group(symbols: Iterable[Symbol]) -> Symbol:
     """Several symbols as one, whose outputs are all of theirs."""
     symbols = list(symbols)
     if not symbols or any(not isinstance(s, Symbol) for s in symbols):
-        raise TypeError("Expected a list of symbols as input")
+        raise ArgumentTypeError(
+            four_lines(
+                "Expected a list of symbols as input",
+                ", ".join(type(s).__name__ for s in symbols) or "an empty list",
+                "one Symbol or more",
+                "sym.Group([first, second])",
+            )
+        )
     return Symbol([e for s in symbols for e in s._entries])
 
 

@@ -83,7 +83,7 @@ def test_an_elementwise_block_is_one_compiled_function():
     outcome(net, draws((3, 4)))
     (plan,) = plans(net)
     assert plan.forward.builtin
-    assert plan.pull is not None
+    assert all(backward.builtin for backward in plan._backwards.values())
     assert plan.describe().startswith("compiled forward(")
 
 
@@ -234,7 +234,19 @@ def test_never_means_numpy(monkeypatch):
     net = made(True)
     arrays = draws((2, 3))
     outcome(net, arrays)
-    assert all(not p.forward.builtin and "compiled" not in p.describe() for p in plans(net))
+    for plan in plans(net):
+        assert not plan.forward.builtin
+        assert "nothing is compiled: it is for all shapes" in plan.describe()
+        assert "compiled forward" not in plan.describe()
+
+
+def test_a_plan_of_other_types_says_why_nothing_is_compiled():
+    net = made(True)
+    x, y = [nd.array(a, dtype="float16") for a in draws((2, 3))]
+    net(x, y)
+    text = plans(net)[0].describe()
+    assert "# tanh: " in text
+    assert "not float32 or float64" in text
 
 
 def test_a_plan_says_why_a_node_is_not_compiled():

@@ -147,9 +147,18 @@ def test_a_missing_file_is_named():
     assert isinstance(caught.value, FileNotFoundError)
 
 
-def test_too_few_labels_are_refused(five_rows, write):
-    with pytest.raises(MXNetError, match="5 rows of data, 1 of labels"):
-        CSVIter(data_csv=five_rows, label_csv=write("l.csv", "1\n"), data_shape=(2,), batch_size=1)
+@pytest.mark.parametrize(("count", "ends"), [(1, r"l\.csv ends after row 1"), (7, r"data\.csv ends")])
+def test_labels_of_another_length_are_refused(five_rows, write, count, ends):
+    labels = write("l.csv", "1\n" * count)
+    with pytest.raises(MXNetError, match=rf"{ends}[\s\S]*5 rows of data in .*, {count} of labels in"):
+        CSVIter(data_csv=five_rows, label_csv=labels, data_shape=(2,), batch_size=1)
+
+
+@pytest.mark.parametrize("content", [b"\x1f\x8bnot packed", b"\x1f\x8b\x08\x00\x00"])
+def test_a_damaged_packed_file_is_named(tmp_path, content):
+    (tmp_path / "x.csv.gz").write_bytes(content)
+    with pytest.raises(MXNetError, match=r"x\.csv\.gz: the file cannot be read"):
+        CSVIter(data_csv=str(tmp_path / "x.csv.gz"), data_shape=(2,), batch_size=1)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "nonsense"])

@@ -96,10 +96,53 @@ def test_a_negative_index_is_refused(write):
         LibSVMIter(data_libsvm=write("1 -1:1\n"), data_shape=(3,), batch_size=1)
 
 
-def test_an_index_beyond_the_width_is_refused(write):
+def test_an_index_beyond_the_width_is_refused_with_file_and_line(write):
     # MXNet 1.9.1 makes a matrix of it that is not well-formed
-    with pytest.raises(MXNetError, match="index 3 in row 1 of"):
-        LibSVMIter(data_libsvm=write("1 0:1\n2 3:1\n"), data_shape=(3,), batch_size=1)
+    path = write("1 0:1\n# a comment\n\n2 3:1\n")
+    with pytest.raises(MXNetError, match=r"index 3 in .*data\.libsvm, line 4"):
+        LibSVMIter(data_libsvm=path, data_shape=(3,), batch_size=1)
+
+
+@pytest.mark.parametrize("mode", [1, -1])
+def test_columns_may_count_from_one(write, mode):
+    path = write("1 1:0.5 3:2\n0 2:1 5:1\n1 4:3\n") + f"?indexing_mode={mode}"
+    (batch,) = LibSVMIter(data_libsvm=path, data_shape=(6,), batch_size=3)
+    assert batch.data[0].asnumpy().tolist() == [
+        [0.5, 0, 2, 0, 0, 0],
+        [0, 1, 0, 0, 1, 0],
+        [0, 0, 0, 3, 0, 0],
+    ]
+
+
+def test_columns_that_count_from_zero_are_found_out(five_rows):
+    path = f"{five_rows}?indexing_mode=-1"
+    batch = LibSVMIter(data_libsvm=path, data_shape=(3,), batch_size=5).next()
+    assert batch.data[0].asnumpy().tolist() == ROWS
+
+
+def test_a_column_before_the_first_is_refused(write):
+    path = write("1 1:1\n2 0:1\n") + "?indexing_mode=1"
+    with pytest.raises(MXNetError, match=r"before the first column(.|\n)*line 2"):
+        LibSVMIter(data_libsvm=path, data_shape=(3,), batch_size=1)
+
+
+@pytest.mark.parametrize("options", ["indexing_mode=2", "indexing=1"])
+def test_other_words_after_the_path_are_refused(five_rows, options):
+    with pytest.raises(MXNetError, match=r"what follows the path(.|\n)*indexing_mode=0"):
+        LibSVMIter(data_libsvm=f"{five_rows}?{options}", data_shape=(3,), batch_size=1)
+
+
+def test_a_malformed_line_is_named_with_its_file(five_rows, write):
+    other = write("1 0:1\n\n2 x:1\n", "other.libsvm")
+    with pytest.raises(MXNetError, match=r"other\.libsvm, line 3 has a feature that cannot"):
+        LibSVMIter(data_libsvm=f"{five_rows};{other}", data_shape=(3,), batch_size=1)
+
+
+def test_several_files_are_one_after_the_other(five_rows, write):
+    other = write("7 1:8\n", "other.libsvm")
+    batch = LibSVMIter(data_libsvm=f"{five_rows};{other}", data_shape=(3,), batch_size=6).next()
+    assert batch.data[0].asnumpy().tolist() == [*ROWS, [0, 8, 0]]
+    assert batch.label[0].asnumpy().tolist() == [1, -2, 3, 4, 5, 7]
 
 
 @pytest.mark.parametrize(

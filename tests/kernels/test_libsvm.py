@@ -73,9 +73,12 @@ def test_malformed_text_names_the_line(path, line, message):
 
 def test_numbers_are_read_as_python_reads_them(path):
     r = np.random.RandomState(0)
+    numbers = r.randn(60) * 10.0 ** r.randint(-3, 9, 60)
+    short = [f"{x:.{k % 10}f}" for k, x in enumerate(numbers)]
     doubles = r.randn(200) * 10.0 ** r.randint(-20, 20, 200)
     texts = (
-        [repr(float(x)) for x in doubles]
+        short
+        + [repr(float(x)) for x in doubles]
         + [f"{x:.25f}" for x in r.randn(20)]
         + ["1" * 30, "0." + "0" * 30 + "25"]
     )
@@ -96,5 +99,30 @@ def test_a_large_text_is_compiled_to_the_same_arrays(numba_loaded):
     ]
     text = "\n".join(lines).encode()
     assert len(text) > libsvm.SMALL
-    for fast, plain in zip(libsvm.parse(text), libsvm._parse_plainly(text, 1), strict=True):
+    for fast, plain in zip(libsvm.parse(text), libsvm._parse_plainly(text, "", 1), strict=True):
         np.testing.assert_array_equal(fast, plain)
+
+
+def test_features_of_any_length_are_read_the_same_in_bulk(numba_loaded):
+    r = np.random.RandomState(4)
+    lines = []
+    for _ in range(1500):
+        ids = [str(r.randint(10 ** r.randint(1, 17))) for _ in range(r.randint(0, 9))]
+        ends = [
+            r.choice(["", ":1", ":-3", ":0.25", ":-12.5", ":1234567.1234567", ":12345678"])
+            for _ in ids
+        ]
+        lines.append(" ".join(["-1", *[i + e for i, e in zip(ids, ends, strict=True)]]))
+    text = "\n".join(lines).encode()
+    for fast, plain in zip(libsvm.parse(text), libsvm._parse_plainly(text, "", 1), strict=True):
+        np.testing.assert_array_equal(fast, plain)
+
+
+def test_arrays_grow_when_later_lines_are_longer_than_the_first(numba_loaded):
+    head, tail = "1\n" * 40000, "1,2 " + " ".join(f"{k}:{k}" for k in range(40)) + "\n"
+    text = (head + tail * 900).encode()
+    parsed = libsvm.parse(text)
+    assert parsed.indptr[-1] == 40 * 900
+    assert parsed.labels.size == 40000 + 2 * 900
+    np.testing.assert_array_equal(parsed.indices, np.tile(np.arange(40), 900))
+    np.testing.assert_array_equal(parsed.values, np.tile(np.arange(40.0), 900))

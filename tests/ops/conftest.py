@@ -7,6 +7,7 @@ from minigluon import ops  # noqa: F401  (declares the operators)
 from minigluon.core.grad import symbolic, trace
 from minigluon.core.graph import Node, variable
 from minigluon.core.infer import solve
+from minigluon.core.note import make_note
 from minigluon.core.op import registry
 from minigluon.core.plan.emit import emit
 
@@ -25,10 +26,12 @@ def differentiate(name, *arrays, head=None, **attrs):
     call = registry[name].call(**attrs)
     result = evaluate(name, *arrays, **attrs)
     head = np.ones(result.shape, result.dtype) if head is None else head
+    wanted = (True,) * len(arrays)
     gradient = trace(call, len(arrays))
-    arguments = (head, *gradient.keep(arrays, result))
-    types = tuple(map(type, arguments))
-    found = gradient.pullback((True,) * len(arrays), types)(*arguments)
+    note = make_note(call, gradient, wanted, tuple(map(type, arrays)), result)
+    node = note(call, wanted, arrays, result)
+    arguments = (head, *node.values)
+    found = node.pull.function(wanted, tuple(map(type, arguments)))(*arguments)
     return tuple(
         [np.zeros(x.shape) if g is None else g for g, x in zip(found, arrays, strict=True)]
     )

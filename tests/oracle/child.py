@@ -91,7 +91,7 @@ def answer(case):
 def computed(case):
     attrs = {k: tuple(v) if isinstance(v, list) else v for k, v in case["attrs"].items()}
     inferences = attempt(lambda: inferred(case, attrs)) if case.get("infer") else None
-    result = evaluated(case, attrs)
+    result = attempt(lambda: evaluated(case, attrs))
     if inferences is not None:
         result["inferred"] = inferences
     return result
@@ -99,13 +99,16 @@ def computed(case):
 
 def evaluated(case, attrs):
     inputs = [make(x, s) for x, s in zip(case["inputs"], case["stypes"])]
-    if case["step"]:
-        attrs["out"] = inputs[0]
+    if case["into"]:
+        attrs["out"] = [inputs[k] for k in case["into"]]
+        if len(case["into"]) == 1:
+            attrs["out"] = attrs["out"][0]
     for k in case["wanted"]:
         inputs[k].attach_grad()
     with mx.autograd.record(train_mode=case["training"]):
         outputs = find(case["name"])(*inputs, **attrs)
     outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+    outputs = [o for o in outputs if o is not None]
     result = {"outputs": [described(o) for o in outputs]}
     result["states"] = [described(inputs[k]) for k in case["mutated"]]
     if case["wanted"]:

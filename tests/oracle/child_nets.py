@@ -37,7 +37,25 @@ def read(folder, name):
     return {"done": ["read.params"]}
 
 
+def train(folder, question):
+    """Train a network and save it with its trainer, or go on with what was saved."""
+    net, x = nets.ready(mx, question["net"], "float32")
+    trainer = nets.trainer(mx, net, question["optimizer"])
+    if question["train"] == "start":
+        nets.train(mx, net, trainer, x, 3)
+        net.save_parameters(str(folder / "net.params"))
+        trainer.save_states(str(folder / "net.states"))
+    else:
+        net.load_parameters(str(folder / "net.params"))
+        trainer.load_states(str(folder / "net.states"))
+    nets.train(mx, net, trainer, x, 2)
+    net.save_parameters(str(folder / "after.params"))
+    return {"done": ["after.params"]}
+
+
 def answer(question):
+    if "train" in question:
+        return train(Path(question["folder"]), question)
     folder = Path(question["folder"])
     if question.get("read"):
         return read(folder, question["net"])

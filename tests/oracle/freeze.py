@@ -18,7 +18,7 @@ TESTS = Path(__file__).parents[1]
 sys.path[:0] = [str(TESTS / "support"), str(TESTS.parent)]
 
 from differences import excuse  # noqa: E402
-from operators import CASES, ELSEWHERE  # noqa: E402
+from operators import COMPARED, ELSEWHERE  # noqa: E402
 from oracle import Oracle, compare, ours, question  # noqa: E402
 from rows import ROWS, sparse_case  # noqa: E402
 from variants import variant  # noqa: E402
@@ -31,7 +31,7 @@ def questions(name):
     """What is asked about an operator: each question once."""
     seen = set()
     for seed in range(ASKED):
-        case, dtype, odd = variant(CASES[name], name, seed)
+        case, dtype, odd = variant(COMPARED[name], name, seed)
         asked = question(case, dtype, odd=odd, infer=True)
         if str(asked) not in seen:
             seen.add(str(asked))
@@ -46,7 +46,7 @@ def agrees(asked, wanted):
     """Whether we answer as MXNet does; tells where not and there is no reason for it."""
     got = ours(asked)
     try:
-        compare(asked, got, wanted, CASES[asked["name"]])
+        compare(asked, got, wanted, COMPARED[asked["name"]])
     except AssertionError as error:
         if excuse(asked, wanted, got) is None:
             shown = {k: asked[k] for k in ("name", "attrs", "stypes") if k in asked}
@@ -61,7 +61,7 @@ def main(names):
     warnings.simplefilter("ignore")
     oracle = Oracle(os.environ["MINIGLUON_ORACLE"])
     kept, counts = [], dict(ELSEWHERE)
-    for name in names or sorted(CASES):
+    for name in names or sorted(COMPARED):
         pairs = [(asked, oracle.ask(asked)) for asked in questions(name)]
         same = [pair for pair in pairs if agrees(*pair)]
         answered = [pair for pair in same if "outputs" in pair[1]]

@@ -8,6 +8,7 @@ import json
 import os
 import pickle
 import sys
+from pathlib import Path
 
 answer = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)  # what MXNet prints must not come between
@@ -27,20 +28,19 @@ def told(x):
 
 
 def params(path):
-    if os.path.basename(path).startswith("np_"):
+    if path.name.startswith("np_"):
         with mx.util.np_shape(True):
-            return told(mx.nd.load(path))
-    return told(mx.nd.load(path))
+            return told(mx.nd.load(str(path)))
+    return told(mx.nd.load(str(path)))
 
 
 def symbol(path):
-    return mx.sym.load(path).tojson()
+    return mx.sym.load(str(path)).tojson()
 
 
 def states(path):
     """One more step from the states on a weight of ones, and the class of the optimizer."""
-    with open(path, "rb") as file:
-        data = file.read()
+    data = path.read_bytes()
     rule = pickle.loads(data)[1]
     updater = mx.optimizer.get_updater(rule)
     updater.set_states(data)
@@ -52,7 +52,7 @@ def states(path):
 
 
 def record(path):
-    reader = mx.recordio.MXIndexedRecordIO(path[:-3] + "idx", path, "r")
+    reader = mx.recordio.MXIndexedRecordIO(str(path.with_suffix(".idx")), str(path), "r")
     found = {key: reader.read_idx(key).hex() for key in reversed(reader.keys)}
     header, content = mx.recordio.unpack(bytes.fromhex(found[reader.keys[-1]]))
     return [found, [float(x) for x in header.label], header.id, content.hex()]
@@ -60,8 +60,7 @@ def record(path):
 
 KINDS = {".params": params, ".json": symbol, ".states": states, ".rec": record}
 found = {}
-for name in sorted(os.listdir(sys.argv[1])):
-    kind = KINDS.get(os.path.splitext(name)[1])
-    if kind is not None:
-        found[name] = kind(os.path.join(sys.argv[1], name))
+for path in sorted(Path(sys.argv[1]).iterdir()):
+    if path.suffix in KINDS:
+        found[path.name] = KINDS[path.suffix](path)
 answer.write(json.dumps(found))

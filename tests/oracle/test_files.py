@@ -57,7 +57,9 @@ def graphs():
 
 
 def rules():
-    made = {n: c() for n, c in optimizer.Optimizer.opt_registry.items() if n not in ("test", "sgld")}
+    made = {
+        n: c() for n, c in optimizer.Optimizer.opt_registry.items() if n not in ("test", "sgld")
+    }
     made["sgd"] = optimizer.SGD(momentum=0.9, lr_scheduler=mx.lr_scheduler.PolyScheduler(10))
     made["adam"] = optimizer.Adam(lr_scheduler=mx.lr_scheduler.MultiFactorScheduler([1, 2]), wd=0.1)
     return made

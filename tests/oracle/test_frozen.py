@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from operators import CASES
+from operators import COMPARED
 from oracle import compare, ours
 
 RECORDED = {}
@@ -21,4 +21,4 @@ for _line in gzip.decompress(
 @pytest.mark.parametrize("name", RECORDED)
 def test_recorded_answers_of_mxnet_are_ours(name):
     for asked, wanted in RECORDED[name]:
-        compare(asked, ours(asked), wanted, CASES[name])
+        compare(asked, ours(asked), wanted, COMPARED[name])

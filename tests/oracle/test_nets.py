@@ -103,3 +103,24 @@ def test_all_files_are_read_by_mxnet(child, tmp_path, name):
     assert "error" not in said, said
     for name, output in nd.load(str(tmp_path / "read.params")).items():
         np.testing.assert_allclose(output.asnumpy(), wanted, rtol=1e-4, atol=1e-4, err_msg=name)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam", "rmsprop", "ftrl", "adagrad"])
+@pytest.mark.parametrize("begin", ["mxnet", "minigluon"])
+def test_training_goes_on_from_states_of_the_other_library(child, tmp_path, begin, optimizer):
+    question = {"net": "mlp", "optimizer": optimizer, "folder": str(tmp_path)}
+    net, x = nets.ready(mx, "mlp", "float32")
+    trainer = nets.trainer(mx, net, optimizer)
+    if begin == "minigluon":
+        nets.train(mx, net, trainer, x, 3)
+        net.save_parameters(str(tmp_path / "net.params"))
+        trainer.save_states(str(tmp_path / "net.states"))
+    said = child.ask({**question, "train": "start" if begin == "mxnet" else "continue"})
+    assert "error" not in said, said
+    if begin == "mxnet":
+        net.load_parameters(str(tmp_path / "net.params"))
+        trainer.load_states(str(tmp_path / "net.states"))
+    nets.train(mx, net, trainer, x, 2)
+    for name, wanted in nd.load(str(tmp_path / "after.params")).items():
+        got = net._collect_params_with_prefix()[name].data().asnumpy()
+        np.testing.assert_allclose(got, wanted.asnumpy(), rtol=1e-4, atol=1e-6, err_msg=name)

@@ -26,6 +26,8 @@ class Entry:
     random : what it gives is random.
     step : a step of an optimizer: it writes to its first input.
     factor : how much further than others results may be from the truth.
+    every : a step of many weights: it writes to the first of every so many inputs.
+    stypes : how the inputs are stored, if not densely.
     """
 
     make: Callable
@@ -37,6 +39,15 @@ class Entry:
     random: bool = False
     step: bool = False
     factor: float = 1
+    every: int = 0
+    stypes: tuple | None = None
+
+    def written(self, attrs):
+        """The numbers of the inputs that a step writes to."""
+        if not self.every:
+            return [0] if self.step else []
+        counts = [attrs[n] for n in ("num_weights", "num_tensors") if n in attrs]
+        return list(range(0, self.every * sum(counts), self.every))
 
 
 def unary(low=-2.0, high=2.0, **options):

@@ -134,7 +134,8 @@ def _normalized(pick, shape, size, attrs):
     return [smooth(data), smooth(pick.values((size,))), smooth(pick.values((size,)))], attrs
 
 
-def _batch_norm(pick, axis=True, **more):
+def batch_norm(pick, axis=True, **more):
+    """Data, gamma, beta and states, and attributes; ``axis`` where channels are anywhere."""
     shape = (pick.integer(3, 4), 2, *_sizes(pick, pick.integer(0, 2), 2, 3))
     attrs = {"eps": 0.1, "momentum": 0.5, "fix_gamma": pick.boolean(), **more}
     attrs["use_global_stats"] = pick.boolean()
@@ -147,13 +148,13 @@ def _batch_norm(pick, axis=True, **more):
 
 
 _BATCH = {"training": True, "dtypes": WIDE, "factor": 10}
-CASES["BatchNorm"] = Entry(_batch_norm, **_BATCH)
-CASES["BatchNorm_v1"] = Entry(lambda pick: _batch_norm(pick, axis=False), **_BATCH)
+CASES["BatchNorm"] = Entry(batch_norm, **_BATCH)
+CASES["BatchNorm_v1"] = Entry(lambda pick: batch_norm(pick, axis=False), **_BATCH)
 CASES["_contrib_SyncBatchNorm"] = Entry(
-    lambda pick: _batch_norm(pick, axis=False, key="key"), **_BATCH
+    lambda pick: batch_norm(pick, axis=False, key="key"), **_BATCH
 )
 CASES["_contrib_BatchNormWithReLU"] = Entry(
-    _batch_norm, second="the rectifier's kink may be anywhere", **_BATCH
+    batch_norm, second="the rectifier's kink may be anywhere", **_BATCH
 )
 
 

@@ -287,6 +287,23 @@ def run(mx, net, x):
     return result
 
 
+def trainer(mx, net, optimizer):
+    """A trainer for a network, with settings that need states."""
+    settings = {"learning_rate": 0.05, "wd": 0.01}
+    if optimizer == "sgd":
+        settings["momentum"] = 0.9
+    return mx.gluon.Trainer(net.collect_params(), optimizer, settings)
+
+
+def train(mx, net, made, x, steps):
+    """Some steps that make the outputs smaller."""
+    for _ in range(steps):
+        with mx.autograd.record():
+            loss = mx.nd.square(net(x)).sum()
+        loss.backward()
+        made.step(len(x))
+
+
 def sample(results):
     """A few numbers of the results: outputs of the first row, sums of gradients with weights."""
     kept = {}

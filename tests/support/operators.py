@@ -11,6 +11,7 @@ import creation
 import elementwise
 import layers
 import layout
+import many_steps
 import networks
 import recurrence
 import reductions
@@ -33,6 +34,9 @@ for _part in (
     if _both := CASES.keys() & _part.CASES.keys():
         raise ValueError(f"operators with two entries: {sorted(_both)}")
     CASES.update(_part.CASES)
+
+#: what is compared with MXNet; some steps are drawn otherwise than for the laws
+COMPARED = {**CASES, **many_steps.CASES}
 
 #: operators that the laws cannot make cases of, and where they are tested
 ELSEWHERE = {

@@ -31,7 +31,11 @@ def hidden(earlier, row, stypes):
 
 #: what a test calls a row -> the operator, the row, the storage types of its inputs
 ROWS = {
-    f"{name} {' '.join(stypes)}{f' {k}' if row.when else ''}": (name, row, stypes)
+    f"{name} {' '.join(stypes)}{f' {k}' if row.when or registry[name].hint else ''}": (
+        name,
+        row,
+        stypes,
+    )
     for name in sorted(CASES)
     for k, row in enumerate(registry[name].rows)
     for stypes in signatures(row)
@@ -54,7 +58,7 @@ def comes_to(call, row, stypes):
 
 def sparse_case(name, row, stypes, seed):
     """A case that comes to the row, and its inputs with many zeros where they are sparse."""
-    rank = 2 if "csr" in stypes else None
+    rank = 2 if "csr" in stypes or registry[name].hint else None
     for attempt in range(400):
         case = make(CASES[name], name, Seeded(1000 * seed + attempt, rank=rank))
         arrays = case.arrays("float32")

@@ -196,12 +196,45 @@ def test_a_gradient_through_an_operator_without_one_fails_unless_it_is_blocked()
     taken.simple_bind(CPU, grad_req="null", **given)
 
 
-def test_shared_executors_share_arrays_of_equal_shape():
+def test_the_arguments_named_are_shared_with_their_gradients_and_no_others():
     first = layer().simple_bind(CPU, data=(4, 5))
-    second = layer().simple_bind(CPU, shared_exec=first, data=(2, 5))
+    second = layer().simple_bind(
+        CPU, shared_exec=first, shared_arg_names=["fc_weight"], data=(2, 5)
+    )
     assert second.arg_dict["fc_weight"] is first.arg_dict["fc_weight"]
     assert second.grad_dict["fc_weight"] is first.grad_dict["fc_weight"]
+    assert second.arg_dict["fc_bias"] is not first.arg_dict["fc_bias"]
     assert second.arg_dict["data"].shape == (2, 5)
+
+
+def test_auxiliary_states_are_shared_where_arguments_are():
+    net = sym.BatchNorm(sym.var("data"), name="bn")
+    first = net.simple_bind(CPU, data=(4, 5))
+    sharing = net.simple_bind(CPU, data=(4, 5), shared_exec=first, shared_arg_names=["bn_gamma"])
+    alone = net.simple_bind(CPU, data=(4, 5), shared_exec=first)
+    assert sharing.aux_dict["bn_moving_mean"] is first.aux_dict["bn_moving_mean"]
+    assert alone.aux_dict["bn_moving_mean"] is not first.aux_dict["bn_moving_mean"]
+
+
+def test_a_shared_array_of_another_shape_is_refused():
+    first = layer().simple_bind(CPU, data=(4, 5))
+    with pytest.raises(RuntimeError, match=r"fc_weight in shared_exec does not fit(.|\n)*\(3, 6\)"):
+        layer().simple_bind(CPU, shared_exec=first, shared_arg_names=["fc_weight"], data=(4, 6))
+
+
+def test_a_shared_buffer_is_filled_and_its_memory_used_while_it_is_large_enough():
+    # names and sharing recorded from MXNet 1.9.1
+    buffer = {}
+    kwargs = {"shared_arg_names": ["fc_weight"], "shared_buffer": buffer}
+    owner = layer().simple_bind(CPU, data=(4, 5))
+    first = layer().simple_bind(CPU, shared_exec=owner, data=(4, 5), **kwargs)
+    assert sorted(buffer) == ["data", "fc_bias", "grad of data", "grad of fc_bias"]
+    second = layer().simple_bind(CPU, shared_exec=owner, data=(2, 5), **kwargs)
+    first.arg_dict["data"][:] = 7
+    assert (second.arg_dict["data"].asnumpy() == 7).all()
+    third = layer().simple_bind(CPU, shared_exec=owner, data=(8, 5), **kwargs)
+    assert buffer["data"].shape == (8, 5)
+    assert (third.arg_dict["data"].asnumpy() == 0).all()
 
 
 def test_groups_sit_on_their_contexts():

@@ -396,3 +396,21 @@ def test_fluent_methods_make_the_same_graph_as_functions():
     for fluent, function in pairs:
         assert fluent.list_attr() == function.list_attr()
         assert fluent.debug_str().count("Op:") == 1
+
+
+def test_casts_of_mixed_precision_are_left_out_of_files_unless_told_otherwise(tmp_path):
+    # recorded from MXNet 1.9.1
+    x, y = sym.var("x"), sym.var("y")
+    once = sym.amp_cast(sym.amp_cast(x, dtype="float16"), dtype="float32")
+    both = sym.amp_multicast(once, y, num_outputs=2, name="both")
+    whole = sym.Group([both[1] + both[0], once])
+    assert whole.tojson().count("amp_") == 0
+    assert sym.load_json(whole.tojson()).list_arguments() == ["y", "x"]
+    assert sym.load_json(whole.tojson()).list_outputs() == ["_plus0_output", "x"]
+    assert whole.tojson(remove_amp_cast=False).count('"amp_') == 3
+    path = str(tmp_path / "net-symbol.json")
+    whole.save(path)
+    assert "amp_" not in sym.load(path).tojson(remove_amp_cast=False)
+    whole.save(path, remove_amp_cast=False)
+    assert "amp_" in sym.load(path).tojson(remove_amp_cast=False)
+    assert pickle.loads(pickle.dumps(whole)).list_outputs() == whole.list_outputs()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -24,15 +25,21 @@ from .fuse import (
 )  # fmt: skip
 from .loops import Array, contiguous, copied, ordered
 
+#: the operators that each compiled function was last made of, for whoever shows what runs
+made_of: WeakKeyDictionary[Callable[..., Any], tuple[str, ...]] = WeakKeyDictionary()
+
 
 def assemble(
     name: str, arguments: Sequence[Entry], results: Sequence[Entry | None],
     kinds: dict[Entry, Any], order: list[Node], known: Facts, fresh: int | None,
     phantoms: Mapping[Entry, Any],
-) -> Emitted | None:  # fmt: skip
-    """The function ``name`` with parts of it compiled, or None if nothing is."""
+) -> tuple[Emitted | None, list[str]]:  # fmt: skip
+    """The function ``name`` with parts of it compiled, or None if nothing is.
+
+    And for every node that is not compiled a line that says why.
+    """
     if not order:
-        return None
+        return None, []
     dense = lambda e: kinds[e] is np.ndarray  # noqa: E731
     why = reasons(order, known, dense)
     emitted = None
@@ -40,11 +47,9 @@ def assemble(
         emitted = _whole(name, arguments, results, order, known, fresh, phantoms)
     if emitted is None:
         emitted = _mixed(name, arguments, results, kinds, order, known, fresh, why, phantoms)
-    if emitted is not None:
-        emitted.notes = [
-            f"# {node.call.op.name}: {r}" for node, r in why.items() if r and node.call
-        ]
-    return emitted
+    if emitted is None:
+        why = {node: reason or "too little to compile around it" for node, reason in why.items()}
+    return emitted, [f"# {node.call.op.name}: {r}" for node, r in why.items() if r and node.call]
 
 
 def _whole(
@@ -79,6 +84,7 @@ def _whole(
     fast = cache.builtin(text)
     slow = _Otherwise(name, arguments, results, fresh, fast, phantoms)
     emitted = Emitted(_guarded(fast, slow), "", (), None)
+    made_of[fast] = made_of[emitted.run] = _operators(order)
     emitted.fast, emitted.builtin = fast, True
     emitted.text = _picture(name, part, arguments, order)
     return emitted
@@ -171,7 +177,9 @@ def _mixed(
     numbered = iter(parts)
     for number, step in enumerate(steps):
         if isinstance(step, Stage):
-            _call_part(out, step, next(functions), known, number)
+            function = next(functions)
+            made_of[function] = _operators(step.nodes)
+            _call_part(out, step, function, known, number)
             pictures.append(_picture(f"c{number}", next(numbered), step.takes, step.nodes))
             read = step.takes
         else:
@@ -336,11 +344,15 @@ def _last_steps(
     return last
 
 
+def _operators(nodes: Sequence[Node]) -> tuple[str, ...]:
+    return tuple([n.call.op.name for n in nodes if n.call is not None])
+
+
 def _picture(name: str, part: Part, takes: Sequence[Entry], nodes: Sequence[Node]) -> str:
     """A compiled part in words: what it reads, and its loops with the operators in them."""
     read = [f"a{k} {a.shape}" for k, a in part.inputs.items()]
     lines = [f"compiled {name}({', '.join(read)}):"]
-    lines.append(f"    # {', '.join(n.call.op.name for n in nodes if n.call is not None)}")
+    lines.append(f"    # {', '.join(_operators(nodes))}")
     for loop in part.loops:
         maps = sum(a.role == "map" for a in loop.arrays)
         sums = [a.detail[0] for a in loop.arrays if a.role == "reduce"]

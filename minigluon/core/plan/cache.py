@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from ... import config
-from .codegen import LAYOUT, TABLE
+from .prelude import LAYOUT, TABLE, THREADS
 
 _LOCK = threading.RLock()
 _WARNED: set[str] = set()
@@ -103,8 +103,35 @@ def _addresses() -> Any:
         "ndarray": id(np.ndarray), "float32": id(np.dtype(np.float32)),
         "float64": id(np.dtype(np.float64)), "None": id(None), "PyArray_New": make,
     }  # fmt: skip
+    known.update({"threads": 1, "pthread_create": 1, "pthread_join": 1})
     values = [known.get(n) or ctypes.cast(getattr(api, n), ctypes.c_void_p).value for n in TABLE]
     return np.array(values, np.int64)
+
+
+def _use_threads(table: Any) -> None:
+    """Tell compiled code how many threads may share a large loop: where it can start them."""
+    place = TABLE.index("pthread_create")
+    if table[place] == 1:
+        try:
+            library = ctypes.CDLL(None)
+            for k, name in enumerate(("pthread_create", "pthread_join")):
+                table[place + k] = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+        except (OSError, AttributeError, TypeError):  # there is no such thing here
+            return
+    table[TABLE.index("threads")] = threads()
+
+
+def threads() -> int:
+    """How many threads compiled code may use: as the settings say, or as there are cores."""
+    given = [config.get("MINIGLUON_NUM_THREADS")]
+    given += [os.environ.get(name, "") for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")]
+    for value in given:
+        first = str(value).split(",")[0].strip()
+        if first.isdigit() and int(first):
+            return min(int(first), THREADS)
+    if hasattr(os, "sched_getaffinity"):
+        return min(len(os.sched_getaffinity(0)), THREADS)
+    return min(os.cpu_count() or 1, THREADS)
 
 
 def _laid_out_as_expected(make: Any) -> bool:
@@ -160,6 +187,7 @@ def _builtin(text: str) -> Callable[..., Any]:
         raise RuntimeError("llvmlite cannot be used")
     llvm, _, depends, table = found
     digest = hashlib.sha256(f"{depends}\n{text}".encode()).hexdigest()[:32]
+    _use_threads(table)
     with _LOCK:
         loaded = _LOADED.get(digest)
         if loaded is not None:

@@ -9,7 +9,6 @@ a table, so that the object code can be kept on disk.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...kernels import scalar
 from ...kernels.scalar import DOUBLE, FLOAT, INT, Block, Value
@@ -20,102 +19,19 @@ from .loops import (
     collapse,
     elements,
     operand_strides,
+    ordered,
     result_strides,
     schedule,
 )  # fmt: skip
+from .prelude import LAYOUT, PRELUDE, TABLE, THREADS
 
-#: the table of addresses: what compiled code finds at each place
-TABLE = (
-    "ndarray", "float32", "float64", "None", "PyArray_New", "Py_IncRef", "Py_DecRef", "PyTuple_New",
-    "PyTuple_SetItem", "PyMem_RawMalloc", "PyMem_RawFree", "PyEval_SaveThread",
-    "PyEval_RestoreThread",
-)  # fmt: skip
-#: where CPython and numpy keep things, in bytes; checked when the first plan is compiled
-LAYOUT = {"type": 8, "data": 16, "ndim": 24, "shape": 32, "descr": 56, "flags": 64}
 _TYPE_NUMBERS = {FLOAT: 11, DOUBLE: 12}
 _WIDTH = {FLOAT: 4, DOUBLE: 8, INT: 4}
 #: scratch beyond this is taken from the heap, and loops beyond this let other threads run
 _STACK, _ALONE = 1 << 15, 1 << 17
-
-PRELUDE = f"""
-declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
-{scalar.declarations()}
-
-define internal ptr @entry(ptr %table, i64 %k) alwaysinline {{
-  %p = getelementptr ptr, ptr %table, i64 %k
-  %v = load ptr, ptr %p
-  ret ptr %v
-}}
-
-define internal i1 @fits(ptr %x, ptr %type, ptr %descr, i32 %ndim, ptr %shape) alwaysinline {{
-start:
-  %p0 = getelementptr i8, ptr %x, i64 {LAYOUT["type"]}
-  %t = load ptr, ptr %p0
-  %c0 = icmp eq ptr %t, %type
-  br i1 %c0, label %array, label %no
-array:
-  %p1 = getelementptr i8, ptr %x, i64 {LAYOUT["descr"]}
-  %d = load ptr, ptr %p1
-  %c1 = icmp eq ptr %d, %descr
-  %p2 = getelementptr i8, ptr %x, i64 {LAYOUT["ndim"]}
-  %n = load i32, ptr %p2
-  %c2 = icmp eq i32 %n, %ndim
-  %p3 = getelementptr i8, ptr %x, i64 {LAYOUT["flags"]}
-  %f = load i32, ptr %p3
-  %g = and i32 %f, 257
-  %c3 = icmp eq i32 %g, 257
-  %c4 = and i1 %c1, %c2
-  %c5 = and i1 %c4, %c3
-  br i1 %c5, label %dims, label %no
-dims:
-  %p4 = getelementptr i8, ptr %x, i64 {LAYOUT["shape"]}
-  %s = load ptr, ptr %p4
-  %wide = sext i32 %ndim to i64
-  %z = icmp eq i64 %wide, 0
-  br i1 %z, label %yes, label %next
-next:
-  %i = phi i64 [0, %dims], [%i1, %more]
-  %q0 = getelementptr i64, ptr %s, i64 %i
-  %q1 = getelementptr i64, ptr %shape, i64 %i
-  %l0 = load i64, ptr %q0
-  %l1 = load i64, ptr %q1
-  %e = icmp eq i64 %l0, %l1
-  br i1 %e, label %more, label %no
-more:
-  %i1 = add i64 %i, 1
-  %last = icmp eq i64 %i1, %wide
-  br i1 %last, label %yes, label %next
-yes:
-  ret i1 true
-no:
-  ret i1 false
-}}
-
-define internal i1 @apart(ptr %a, i64 %n, ptr %b, i64 %m) alwaysinline {{
-  %x = ptrtoint ptr %a to i64
-  %y = ptrtoint ptr %b to i64
-  %p = add i64 %x, %n
-  %q = add i64 %y, %m
-  %c = icmp ule i64 %p, %y
-  %d = icmp ule i64 %q, %x
-  %e = or i1 %c, %d
-  ret i1 %e
-}}
-
-define internal void @fill(ptr %p, i64 %n, i32 %v) {{
-start:
-  br label %next
-next:
-  %i = phi i64 [0, %start], [%i1, %next]
-  %q = getelementptr i32, ptr %p, i64 %i
-  store i32 %v, ptr %q
-  %i1 = add i64 %i, 1
-  %c = icmp eq i64 %i1, %n
-  br i1 %c, label %done, label %next
-done:
-  ret void
-}}
-"""
+#: loops that compute so many numbers are shared out between threads: starting one takes 20 us, and
+#: 4 million numbers take 70 (sums of products) to 110 (exponentials and sines)
+SHARED = 1 << 22
 
 
 class Part:
@@ -126,7 +42,7 @@ class Part:
     written into arguments, by number; these must not share memory with any other argument.
     """
 
-    __slots__ = ("count", "inputs", "loops", "results", "targets")
+    __slots__ = ("count", "inputs", "joins", "loops", "results", "targets")
 
     def __init__(
         self, count: int, inputs: dict[int, Array], results: Sequence[Array | int | None],
@@ -136,6 +52,7 @@ class Part:
         self.targets = targets or {}
         made = [r for r in self.results if isinstance(r, Array)]
         self.loops = schedule([*made, *self.targets.values()])
+        self.joins = [a for a in ordered([*made, *self.targets.values()]) if a.role == "join"]
 
     @property
     def size(self) -> int:
@@ -190,12 +107,14 @@ class _Function:
 
     def text(self) -> str:
         loops = [self._loop(k, loop) for k, loop in enumerate(self.part.loops)]
-        bodies = [text for text, _, _ in loops]
+        bodies = [loop.text for loop in loops]
         self.say("%tablep = getelementptr i8, ptr %self, i64 16")
         self.say("%table = load ptr, ptr %tablep")
         self._guard()
         self._results()
         heap = self._scratch()
+        for join in self.part.joins:
+            self.places.update({id(part): self.places[id(join)] for part in join.sources})
         large = self.part.size > _ALONE
         if large:
             saved = self.new(f"call ptr {self.entry('PyEval_SaveThread')}()")
@@ -283,12 +202,12 @@ class _Function:
         """Memory for what is stored but not a result; the pointer to give back, if any."""
         offsets: list[tuple[Array, int]] = []
         total = 0
-        for loop in self.part.loops:
-            for array in loop.arrays:
-                if array.stored and id(array) not in self.places:
-                    offsets.append((array, total))
-                    size = elements(array.shape) * _WIDTH[storage_kind(array)]
-                    total += -(-size // 64) * 64
+        made = [a for loop in self.part.loops for a in loop.arrays if a.into is None]
+        for array in [*made, *self.part.joins]:
+            if array.stored and id(array) not in self.places:
+                offsets.append((array, total))
+                size = elements(array.shape) * _WIDTH[storage_kind(array)]
+                total += -(-size // 64) * 64
         if not total:
             return None
         if total <= _STACK:
@@ -303,15 +222,32 @@ class _Function:
             self.places[id(array)] = self.new(f"getelementptr i8, ptr {heap}, i64 {offset}")
         return heap
 
-    def _run(self, loops: Any) -> None:
-        for k, (_, touched, beyond) in enumerate(loops):
+    def _run(self, loops: Sequence[_Written]) -> None:
+        for k, loop in enumerate(loops):
             for array in self.part.loops[k].arrays:
                 if array.role == "reduce":
                     self._start(array)
-            arguments = ", ".join(f"ptr {self.places[id(a)]}" for a in touched)
-            outcome = self.new(f"call i32 @loop{k}({arguments})")
-            if beyond:
+            pointers = [self.places[id(a)] for a in loop.touched]
+            if loop.length:
+                outcome = self._share(k, pointers, loop.length)
+            else:
+                outcome = self.new(f"call i32 @loop{k}({', '.join(f'ptr {p}' for p in pointers)})")
+            if loop.beyond:
                 self.flag = self.new(f"or i32 {self.flag}, {outcome}") if self.flag else outcome
+
+    def _share(self, number: int, pointers: Sequence[str], length: int) -> str:
+        """Run a loop in as many threads as there are, each from one place of its first axis on."""
+        width = 3 + len(pointers)
+        self.stack.append(f"  %jobs{number} = alloca [{width * THREADS} x ptr], align 64")
+        for k, pointer in enumerate(pointers):
+            place = self.new(f"getelementptr ptr, ptr %jobs{number}, i64 {3 + k}")
+            self.say(f"store ptr {pointer}, ptr {place}")
+        count = self.new(f"ptrtoint ptr {self.entry('threads')} to i64")
+        most = self.new(f"call i64 @llvm.umin.i64(i64 {count}, i64 {min(THREADS, length)})")
+        return self.new(
+            f"call i32 @share(ptr %table, ptr @worker{number}, ptr %jobs{number}, "
+            f"i64 {8 * width}, i64 {length}, i64 {most})"
+        )
 
     def _start(self, array: Array) -> None:
         """The first value of a reduction."""
@@ -353,8 +289,8 @@ class _Function:
 
     # ---- one loop
 
-    def _loop(self, number: int, loop: Loop) -> tuple[str, list[Array], bool]:
-        """The text of a loop function, the arrays it is given, and whether it may refuse."""
+    def _loop(self, number: int, loop: Loop) -> _Written:
+        """A loop as a function of the arrays it touches."""
         touched: dict[int, Array] = {}
         moves: list[Shape] = []
         offsets: list[int] = []
@@ -378,22 +314,66 @@ class _Function:
                     strides = operand_strides(source, loop.shape)
                     place = move(source.root, strides, source.offset())
                     reads[id(source)] = (source.root, place)
-        writes = [(a, move(a, result_strides(a))) for a in loop.arrays if a.stored]
+        writes = [
+            (a, move(a, result_strides(a), a.into[1] if a.into else 0))
+            for a in loop.arrays
+            if a.stored
+        ]
         reorder = any(a.role == "reduce" for a in loop.arrays)
         sizes, steps = collapse(loop.shape, moves, reorder)
         names = {key: f"%p{k}" for k, key in enumerate(touched)}
-        body = _Body(sizes, steps, offsets, names)
+        # the first axis can be shared out if no sum goes along it
+        sums = [m for a, m in writes if a.role == "reduce"]
+        work = elements(sizes) * len(loop.arrays)
+        shared = work >= SHARED and all(steps[m][0] for m in sums)
+        body = _Body(sizes, steps, offsets, names, shared)
         text = body.text(loop.arrays, reads, writes)
-        parameters = ", ".join(f"ptr noalias {n}" for n in names.values())
-        head = f"define internal i32 @loop{number}({parameters}) {{\nstart:"
-        return f"{head}\n{text}\n}}", list(touched.values()), bool(body.block.beyond)
+        parameters = [f"ptr noalias {n}" for n in names.values()]
+        if shared:
+            parameters = ["i64 %from", "i64 %to", *parameters]
+        head = f"define internal i32 @loop{number}({', '.join(parameters)}) {{\nstart:"
+        text = f"{head}\n{text}\n}}"
+        if shared:
+            text += _worker(number, len(names))
+        length = sizes[0] if shared else 0
+        return _Written(text, list(touched.values()), bool(body.block.beyond), length)
+
+
+def _worker(number: int, count: int) -> str:
+    """What a thread runs of a loop, from a job: where to begin and end, the outcome, pointers."""
+    lines = [f"\ndefine internal ptr @worker{number}(ptr %job) {{", "start:"]
+    lines += ["  %from = load i64, ptr %job", "  %q1 = getelementptr i64, ptr %job, i64 1"]
+    lines += ["  %to = load i64, ptr %q1", "  %some = icmp ult i64 %from, %to"]
+    lines += ["  br i1 %some, label %run, label %done", "run:"]
+    for k in range(count):
+        lines.append(f"  %a{k} = getelementptr ptr, ptr %job, i64 {3 + k}")
+        lines.append(f"  %p{k} = load ptr, ptr %a{k}")
+    given = ", ".join(["i64 %from", "i64 %to", *[f"ptr %p{k}" for k in range(count)]])
+    lines += [f"  %r = call i32 @loop{number}({given})", "  %wide = zext i32 %r to i64"]
+    lines += ["  %q2 = getelementptr i64, ptr %job, i64 2", "  store i64 %wide, ptr %q2"]
+    lines += ["  br label %done", "done:", "  ret ptr null", "}"]
+    return "\n".join(lines)
+
+
+class _Written:
+    """The text of a loop, the arrays it is given, whether it may refuse, and how long its first
+    axis is if that can be shared out between threads (else 0)."""
+
+    __slots__ = ("beyond", "length", "text", "touched")
+
+    def __init__(self, text: str, touched: list[Array], beyond: bool, length: int):
+        self.text, self.touched, self.beyond, self.length = text, touched, beyond, length
 
 
 class _Body:
     """The nest of loops around the instructions for one element."""
 
-    def __init__(self, sizes: Shape, steps: list[Shape], offsets: list[int], names: dict[int, str]):
+    def __init__(
+        self, sizes: Shape, steps: list[Shape], offsets: list[int], names: dict[int, str],
+        shared: bool,
+    ):  # fmt: skip
         self.sizes, self.steps, self.offsets, self.names = sizes, steps, offsets, names
+        self.shared = shared  # whether the first axis goes from %from to %to
         self.block = Block()
 
     def offset(self, move: int) -> str:
@@ -498,12 +478,14 @@ class _Body:
             if k == depth - 1:
                 lines += before
             lines += [f"br label %h{k}", f"h{k}:"]
-            lines.append(f"%i{k} = phi i64 [0, %{previous}], [%n{k}, %e{k}]")
+            begin = "%from" if self.shared and k == 0 else "0"
+            lines.append(f"%i{k} = phi i64 [{begin}, %{previous}], [%n{k}, %e{k}]")
             previous = f"h{k}"
         lines += body
         for k in reversed(range(depth)):
             lines += [f"br label %e{k}", f"e{k}:", f"%n{k} = add nuw nsw i64 %i{k}, 1"]
-            lines.append(f"%c{k} = icmp eq i64 %n{k}, {self.sizes[k]}")
+            end = "%to" if self.shared and k == 0 else self.sizes[k]
+            lines.append(f"%c{k} = icmp eq i64 %n{k}, {end}")
             lines += [f"br i1 %c{k}, label %d{k}, label %h{k}", f"d{k}:"]
             if k == depth - 1:
                 lines += after

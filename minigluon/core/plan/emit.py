@@ -69,10 +69,11 @@ def emit(
     order = between([*arguments, *phantoms], results)
     given = [*types, *[np.ndarray] * len(phantoms)]
     dispatches, kinds = _resolve(order, [*arguments, *phantoms], given)
+    notes: list[str] = []
     if known is not None:
-        emitted = compiled(name, arguments, results, kinds, order, known, fresh, phantoms)
+        emitted, notes = compiled(name, arguments, results, kinds, order, known, fresh, phantoms)
         if emitted is not None:
-            emitted.dispatches = dispatches
+            emitted.dispatches, emitted.notes = dispatches, notes
             emitted.types = tuple([None if e is None else kinds[e] for e in results])
             return emitted
     text = Text(name, arguments, phantoms)
@@ -81,22 +82,24 @@ def emit(
         text.call(node, dispatches[node].kernel)
         text.forget([e for e in node.inputs if e is not None and last_use.get(e) is node])
     checks = [] if known is None else check_arguments(text, arguments, kinds, known)
-    return text.finish(results, fresh, kinds, dispatches, checks)
+    emitted = text.finish(results, fresh, kinds, dispatches, checks)
+    emitted.notes = notes
+    return emitted
 
 
 def compiled(
     name: str, arguments: Sequence[Entry], results: Sequence[Entry | None],
     kinds: dict[Entry, Any], order: list[Node], known: Facts, fresh: int | None,
     phantoms: Mapping[Entry, Any],
-) -> Emitted | None:  # fmt: skip
-    """The function with its elementwise parts compiled, or None if there are none."""
+) -> tuple[Emitted | None, list[str]]:  # fmt: skip
+    """The function with its elementwise parts compiled, or None, and why the rest is not."""
     from .assemble import assemble
     from .cache import CannotCompile
 
     try:
         return assemble(name, arguments, results, kinds, order, known, fresh, phantoms)
-    except CannotCompile:
-        return None
+    except CannotCompile as error:
+        return None, [f"# not compiled: {error}"]
 
 
 def check_arguments(

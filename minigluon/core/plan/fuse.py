@@ -18,7 +18,7 @@ from ..graph import Entry, Node, topological
 from .loops import KINDS, Array, copied, elements, in_order, reshaped
 
 #: operator name -> (the function that describes it by arrays, what else that is handed)
-LOWERINGS: dict[str, tuple[Callable[..., Any], bool, bool]] = {}
+LOWERINGS: dict[str, tuple[Callable[..., Any], bool, bool, bool]] = {}
 #: a part of fewer maps and reductions than this is not worth a call of its own
 FEWEST = 2
 #: characters of LLVM's language that a function of a plan may have: 10,000 take 20 to 40 ms
@@ -29,28 +29,36 @@ LARGE = 1 << 17
 SCATTERED = 1 << 12
 
 
-def lowers(*names: str, gives_shape: bool = False, with_name: bool = False) -> Any:
+def lowers(
+    *names: str, gives_shape: bool = False, with_name: bool = False, with_training: bool = False
+) -> Any:
     """Decorate the function that describes operators of these names by `Array`s.
 
-    It takes the inputs as Arrays and the attributes as keywords, ``shape`` (of the result) and
-    ``name`` as well if asked for, and raises `Unsupported` where a kernel has to do it.
+    It takes the inputs as Arrays and the attributes as keywords, ``shape`` (of the result),
+    ``name`` and ``training`` as well if asked for, and raises `Unsupported` where a kernel has to
+    do it. One that asks for ``training`` is not tried where the mode may change.
     """
 
     def attach(function: Any) -> Any:
         for name in names:
-            LOWERINGS[name] = (function, gives_shape, with_name)
+            LOWERINGS[name] = (function, gives_shape, with_name, with_training)
         return function
 
     return attach
 
 
 class Facts:
-    """Shapes and dtypes of every entry of a graph, for arguments of these shapes and dtypes."""
+    """Shapes and dtypes of every entry of a graph, for arguments of these shapes and dtypes.
 
-    __slots__ = ("dtypes", "shapes")
+    ``training`` says in which mode the graph is run; None if in either.
+    """
 
-    def __init__(self, shapes: dict[Entry, Any], dtypes: dict[Entry, Any]):
-        self.shapes, self.dtypes = shapes, dtypes
+    __slots__ = ("dtypes", "shapes", "training")
+
+    def __init__(
+        self, shapes: dict[Entry, Any], dtypes: dict[Entry, Any], training: bool | None = None
+    ):
+        self.shapes, self.dtypes, self.training = shapes, dtypes, training
 
     def array(self, entry: Entry, number: int = -1) -> Array:
         """The entry as an input; raises `Unsupported` if it is not an array of floats."""
@@ -99,8 +107,9 @@ class Like:
 
 
 def facts(
-    heads: Sequence[Entry | None], shapes: Mapping[Node, Any], dtypes: Mapping[Node, Any]
-) -> Facts | None:
+    heads: Sequence[Entry | None], shapes: Mapping[Node, Any], dtypes: Mapping[Node, Any],
+    training: bool | None,
+) -> Facts | None:  # fmt: skip
     """What follows for a graph from the arguments; None where inference finds a contradiction."""
     known = [h for h in heads if h is not None]
     try:
@@ -108,7 +117,7 @@ def facts(
         kinds = infer.solve(known, dtypes, "dtype")
     except MXNetError:
         return None
-    return Facts(found, kinds)
+    return Facts(found, kinds, training)
 
 
 def wanted() -> bool:
@@ -143,8 +152,12 @@ def lower(node: Node, inputs: Sequence[Array], known: Facts) -> tuple[Array, ...
         raise Unsupported(f"{call.op.name} has no compiled form")
     if node.attrs and node.attrs.get("__stype__", "default") != "default":
         raise Unsupported("a sparse result is asked for")
-    function, gives_shape, with_name = found
+    function, gives_shape, with_name, with_training = found
     attrs = dict(call.attrs)
+    if with_training:
+        if known.training is None:
+            raise Unsupported(f"{call.op.name} in a graph for training and prediction")
+        attrs["training"] = known.training
     if gives_shape:
         attrs["shape"] = known.shapes[(node, 0)]
     if with_name:
@@ -283,7 +296,9 @@ def distinct(results: Sequence[Array], fresh: int | None = None) -> list[Array]:
     seen: set[int] = set()
     made = []
     for k, array in enumerate(results):
-        if array.role != "map" or (id(array) in seen and (fresh is None or k < fresh)):
+        if array.role not in ("map", "join") or (
+            id(array) in seen and (fresh is None or k < fresh)
+        ):
             array = copied(array)
         seen.add(id(array))
         made.append(array)

@@ -1,9 +1,9 @@
 """Arrays described by loops: the small language that compiled parts of a plan are lowered to.
 
 An `Array` is an input, a map (one number from the numbers at the same place of other arrays, which
-broadcast), a reduction, or a view (the memory of another array with other strides). A matrix
-product is a reduction over the product of two views. `schedule` puts maps and reductions of one
-iteration shape into one loop.
+broadcast), a reduction, a view (the memory of another array with other strides), or a join (memory
+that several maps fill). A matrix product is a reduction over the product of two views. `schedule`
+puts maps and reductions of one iteration shape into one loop.
 """
 
 from __future__ import annotations
@@ -23,16 +23,18 @@ KINDS = {np.dtype(np.float32): FLOAT, np.dtype(np.float64): DOUBLE}
 class Array:
     """A node of the language.
 
-    ``role`` is "input", "map", "reduce", "view" or "positions"; ``detail`` what the role needs: the
-    number of the argument, the function of numbers, ``(how, axes)``, ``(strides, offset)`` in
-    elements, or the axis along which positions are counted.
+    ``role`` is "input", "map", "reduce", "view", "join" or "positions"; ``detail`` what the role
+    needs: the number of the argument, the function of numbers, ``(how, axes)``, ``(strides,
+    offset)`` in elements, nothing, or the axis along which positions are counted. ``into`` are the
+    strides and the offset at which a map is written into the join that has it among its sources.
     """
 
-    __slots__ = ("detail", "kind", "loop", "role", "shape", "sources", "stored")
+    __slots__ = ("detail", "into", "kind", "loop", "role", "shape", "sources", "stored")
 
     def __init__(self, role: str, shape: Shape, kind: str, sources: Sequence[Array], detail: Any):
         self.role, self.shape, self.kind = role, shape, kind
         self.sources, self.detail = tuple(sources), detail
+        self.into: tuple[Shape, int] | None = None
         self.stored = role == "input"  # whether it has memory of its own
         self.loop = -1
 
@@ -150,6 +152,35 @@ def sliced(x: Array, axis: int, begin: int, end: int) -> Array:
     return viewed(x, tuple(shape), strides, begin * strides[axis])
 
 
+def joined(parts: Sequence[Array], axis: int) -> Array:
+    """Arrays one after the other along an axis."""
+    if len({p.kind for p in parts}) != 1:
+        raise Unsupported("arrays of different types")
+    parts = [p for p in parts if elements(p.shape)]
+    if len(parts) == 1:
+        return parts[0]
+    shape = list(parts[0].shape)
+    shape[axis] = sum(p.shape[axis] for p in parts)
+    strides = contiguous(tuple(shape))
+    filled, offset = [], 0
+    for part in parts:
+        mine = copied(part)
+        mine.into = strides, offset * strides[axis]
+        filled.append(mine)
+        offset += part.shape[axis]
+    return Array("join", tuple(shape), parts[0].kind, filled, None)
+
+
+def padded(x: Array, shape: Shape, begins: Sequence[int]) -> Array:
+    """Zeros of a shape with an array from ``begins`` on."""
+    for axis, (begin, length) in enumerate(zip(begins, shape, strict=True)):
+        before, after = list(x.shape), list(x.shape)
+        before[axis], after[axis] = begin, length - begin - x.shape[axis]
+        zeros = [Array("map", tuple(s), x.kind, (), 0.0) for s in (before, after)]
+        x = joined([zeros[0], x, zeros[1]], axis)
+    return x
+
+
 def transposed(x: Array, axes: Sequence[int]) -> Array:
     """The axes in another order."""
     strides = x.strides()
@@ -192,6 +223,9 @@ def schedule(results: Sequence[Array]) -> list[Loop]:
     for result in results:
         result.stored = True
     for array in ordered(results):
+        if array.role == "join":
+            array.stored = True
+            array.loop = max(part.loop for part in array.sources)
         if array.role not in ("map", "reduce"):
             continue
         domain = array.domain
@@ -210,7 +244,7 @@ def schedule(results: Sequence[Array]) -> list[Loop]:
             array.loop = len(loops)
             loops.append(Loop(domain))
         loops[array.loop].arrays.append(array)
-        if array.role == "reduce":
+        if array.role == "reduce" or array.into is not None:
             array.stored = True
         for source in array.sources:
             root = source.root
@@ -245,6 +279,8 @@ def operand_strides(array: Array, domain: Shape) -> Shape:
 
 def result_strides(array: Array) -> Shape:
     """The same for what a loop writes: 0 along the axes a reduction sums over."""
+    if array.into is not None:
+        return array.into[0]
     if array.role == "map":
         return contiguous(array.shape)
     _, axes = array.detail

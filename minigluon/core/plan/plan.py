@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ class Plan:
 
     With ``like``, arguments it will be run with, it is made for arrays of their shapes and dtypes
     only, and compiled where it can be, if loops would go over ``least`` elements or more.
+    ``training`` is the mode it will be run in; None if in either.
 
     ``forward(*arguments)`` gives the outputs and then ``len(kept)`` values for the backward pass;
     ``backward(head_types).run(*headgradients, *kept, *arguments)`` gives the gradients.
@@ -27,7 +28,7 @@ class Plan:
 
     __slots__ = (
         "_backwards", "arguments", "forward", "gradients", "heads", "kept", "known", "outputs",
-        "phantoms", "pull", "reads_heads", "types", "wanted",
+        "phantoms", "reads_heads", "types", "wanted", "why",
     )  # fmt: skip
 
     def __init__(
@@ -38,6 +39,7 @@ class Plan:
         wanted: Sequence[bool] | None = None,
         like: Sequence[Any] | None = None,
         least: int = 0,
+        training: bool | None = None,
     ):
         self.arguments, self.outputs, self.types = list(arguments), list(outputs), tuple(types)
         self.wanted = tuple(wanted) if wanted is not None and any(wanted) else None
@@ -47,14 +49,14 @@ class Plan:
         self.reads_heads = False
         self._backwards: dict[tuple[type, ...], Emitted] = {}
         self.known: Facts | None = None
+        self.why = "" if like is not None else "it is for all shapes"
         self.phantoms: dict[Entry, Any] = {}
-        self.pull: Callable[..., Any] | None = None  # the backward builtin, once it is compiled
         if like is not None and any(map(is_unsized, topological(self.outputs))):
             self._size(like)
         if self.wanted is not None:
             self._differentiate()
         if like is not None:
-            self._specialise(like, least)
+            self._specialise(like, least, training)
         results = [*self.outputs, *self.kept]
         self.forward = emit(
             "forward", self.arguments, results, self.types, fresh=len(self.outputs),
@@ -102,18 +104,22 @@ class Plan:
                 read[result] = None
         return list(read)
 
-    def _specialise(self, like: Sequence[Any], least: int) -> None:
+    def _specialise(self, like: Sequence[Any], least: int, training: bool | None) -> None:
         """Find out all shapes and dtypes, and which kept values are better computed again."""
         nodes = [e[0] for e in self.arguments]
         shapes: dict[Node, Any] = {n: x.shape for n, x in zip(nodes, like, strict=True)}
         dtypes: dict[Node, Any] = {n: x.dtype for n, x in zip(nodes, like, strict=True)}
-        known = facts(self.outputs, shapes, dtypes)
-        if known is None or known.work() < least:
+        known = facts(self.outputs, shapes, dtypes, training)
+        if known is None:
+            self.why = "its shapes and types are not known before it runs"
+            return
+        if known.work() < least:
+            self.why = f"{known.work()} elements to compute are too few"
             return
         if self.wanted is not None:
             for head, output in zip(self.heads, self.outputs, strict=True):
                 shapes[head[0]], dtypes[head[0]] = known.shapes[output], known.dtypes[output]
-            known = facts([*self.outputs, *self.gradients], shapes, dtypes)
+            known = facts([*self.outputs, *self.gradients], shapes, dtypes, training)
             if known is None:
                 return
         self._simplify(known)
@@ -174,8 +180,6 @@ class Plan:
                 known=self.known,
                 phantoms=self.phantoms,
             )
-            if found.builtin:
-                self.pull = found.fast
         return found
 
     @property
@@ -195,4 +199,6 @@ class Plan:
         lines = []
         for emitted in made:
             lines += [emitted.text, *dict.fromkeys(emitted.notes)]
+        if self.why:
+            lines.append(f"# nothing is compiled: {self.why}")
         return "\n".join(lines)

@@ -1,7 +1,17 @@
 """Blocks: layers and networks, eager, hybrid, or made of a symbol."""
 
+from ..parameter import DeferredInitializationError, Parameter, ParameterDict
+from ..utils import HookHandle
 from .block import Block
 from .hybrid import HybridBlock
 from .symbol_block import SymbolBlock
 
-__all__ = ["Block", "HybridBlock", "SymbolBlock"]
+__all__ = [
+    "Block",
+    "DeferredInitializationError",
+    "HookHandle",
+    "HybridBlock",
+    "Parameter",
+    "ParameterDict",
+    "SymbolBlock",
+]

@@ -14,7 +14,8 @@ from ... import initializer
 from ... import ndarray as nd
 from ...base import ArgumentError
 from ..parameter import Parameter, ParameterDict
-from ..parameter.dictionary import deprecated, load_all, without_tags
+from ..parameter.dictionary import deprecated, without_tags
+from ..parameter.loading import Options, load_arrays
 from ..utils import HookHandle, _brief_print_list, _indent
 from .scope import BlockScope
 from .summary import summarize
@@ -245,12 +246,23 @@ class Block:
                 dtype_source,
             )
             return
-        if not allow_missing:
-            _check_complete(params, arrays, filename)
-        if not ignore_extra:
-            _check_known(params, arrays, filename)
-        fitting = [(params[name], array) for name, array in arrays.items() if name in params]
-        load_all(fitting, ctx, cast_dtype, dtype_source)
+
+        def words(problem: str, name: str) -> str:
+            if problem == "missing":
+                return (
+                    f"Parameter '{name}' is missing in file '{filename}', which contains "
+                    f"parameters: {_brief_print_list(arrays)}. Set allow_missing=True to ignore "
+                    "missing parameters."
+                )
+            names = [param.name for param in params.values()]
+            return (
+                f"Parameter '{name}' loaded from file '{filename}' is not present in "
+                f"ParameterDict, which contains parameters {_brief_print_list(names)}. Set "
+                "ignore_extra=True to ignore. "
+            )
+
+        options = Options(ctx, allow_missing, ignore_extra, cast_dtype, dtype_source)
+        load_arrays(params, arrays, options, words)
 
     def save_params(self, filename: str) -> None:
         """The former ``save_parameters``: full names without the block's prefix."""
@@ -373,29 +385,3 @@ def _blocks_in(value: Any) -> Any:
     elif isinstance(value, list | tuple):
         for inner in value:
             yield from _blocks_in(inner)
-
-
-def _check_complete(params: dict, arrays: dict, filename: str) -> None:
-    """Every parameter is in the file, under one of the names it has."""
-    loaded = {id(params[name]) for name in arrays if name in params}
-    for name, param in params.items():
-        if id(param) not in loaded:
-            raise ArgumentError(
-                f"Parameter '{name}' is missing in file '{filename}', which contains parameters: "
-                f"{_brief_print_list(arrays)}. Set allow_missing=True to ignore missing "
-                f"parameters.\n  received  no {name}\n  expected  {_brief_print_list(params)}\n"
-                "  fix       pass allow_missing=True, or load the file of such a network"
-            )
-
-
-def _check_known(params: dict, arrays: dict, filename: str) -> None:
-    """Every array of the file belongs to a parameter."""
-    for name in arrays:
-        if name not in params:
-            names = [param.name for param in params.values()]
-            raise ArgumentError(
-                f"Parameter '{name}' loaded from file '{filename}' is not present in "
-                f"ParameterDict, which contains parameters {_brief_print_list(names)}. Set "
-                f"ignore_extra=True to ignore. \n  received  {name}\n"
-                f"  expected  {_brief_print_list(params)}\n  fix       pass ignore_extra=True"
-            )

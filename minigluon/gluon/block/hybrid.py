@@ -11,6 +11,7 @@ from ...base import ArgumentError, MXNetError, ShapeError
 from ...core.ready import ready
 from ...core.state import state
 from ..parameter import DeferredInitializationError, Parameter
+from .blame import naming_layer
 from .block import Block
 from .nesting import NDArray, Symbol, flatten, regroup, tensors
 from .stepwise import InlinedGraph, StepwiseGraph
@@ -52,14 +53,15 @@ class HybridBlock(Block):
 
     def __call__(self, *args: Any) -> Any:
         """Run ``forward`` with the hooks around it."""
-        ready = self._ready.get((len(args), state.recording, state.training))
-        if ready is not None:
-            try:
-                out = ready(*args)
-            except Exception:  # the long way finds it too, and says what is wrong
-                out = None
-            if out is not None:
-                return out
+        if self._ready:
+            ready = self._ready.get((len(args), state.recording, state.training))
+            if ready is not None:
+                try:
+                    out = ready(*args)
+                except Exception:  # the long way finds it too, and says what is wrong
+                    out = None
+                if out is not None:
+                    return out
         return super().__call__(*args)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -244,7 +246,13 @@ class HybridBlock(Block):
         values = held.arrays.copy()
         for k, place in self._slots:
             values[place] = flat[k]
-        out = self._cached_op(*values)
+        try:
+            out = self._cached_op(*values)
+        except MXNetError as error:
+            named = naming_layer(self, error)
+            if named is error:
+                raise
+            raise named from error
         if self._out_format == 0:
             if flat is args and type(self._cached_op) is nd.CachedOp:
                 free = [place for _, place in self._slots]
@@ -330,9 +338,10 @@ class HybridBlock(Block):
         try:
             self.infer_shape(*args)
         except Exception as error:
-            raise ArgumentError(
+            failed = ArgumentError(
                 f"Deferred initialization failed because shape cannot be inferred. {error}"
-            ) from error
+            )
+            raise naming_layer(self, failed) from error
 
     def infer_shape(self, *args: Any) -> None:
         """Fill in unknown shapes of the parameters from such inputs."""

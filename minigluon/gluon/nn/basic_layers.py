@@ -6,11 +6,13 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from ... import ndarray as nd
 from ... import symbol as sym
 from ...base import ArgumentError
 from ..block import Block, HybridBlock
-from ..utils import _indent
+from ..utils import _indent, require_sizes
 from .activations import Activation
 
 
@@ -156,6 +158,8 @@ class Dense(HybridBlock):
         in_units: int = 0,
         **kwargs: Any,
     ):
+        require_sizes(self, units=units)
+        require_sizes(self, 0, in_units=in_units)
         super().__init__(**kwargs)
         self._flatten, self._units, self._in_units = flatten, units, in_units
         with self.name_scope():
@@ -212,6 +216,11 @@ class Dropout(HybridBlock):
     """
 
     def __init__(self, rate: float, axes: tuple = (), **kwargs: Any):
+        if not isinstance(rate, int | float | np.number) or not 0 <= rate <= 1:
+            raise ArgumentError(
+                f"Dropout: rate is no share.\n  received  rate={rate!r}\n"
+                "  expected  a number from 0 to 1\n  fix       pass rate=0.5, say"
+            )
         super().__init__(**kwargs)
         self._rate, self._axes = rate, axes
 
@@ -251,6 +260,7 @@ class Embedding(HybridBlock):
         sparse_grad: bool = False,
         **kwargs: Any,
     ):
+        require_sizes(self, input_dim=input_dim, output_dim=output_dim)
         super().__init__(**kwargs)
         self._kwargs = {
             "input_dim": input_dim,

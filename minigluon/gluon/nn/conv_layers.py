@@ -8,14 +8,22 @@ import numpy as np
 
 from ...base import ArgumentError
 from ..block import HybridBlock
+from ..utils import require_sizes
 from .activations import Activation
 
 
 def _numbers(value: Any, count: int, what: str) -> tuple[int, ...]:
-    """One number for each axis, from one for all or a sequence."""
+    """One number for each axis, from one for all or a sequence; padding may be 0."""
+    least = 0 if "padding" in what else 1
     if isinstance(value, int | np.integer):
-        return (int(value),) * count
-    given = tuple(value) if value is not None else ()
+        given = (int(value),) * count
+    else:
+        given = tuple(value) if value is not None else ()
+    if any(isinstance(size, int | np.integer) and size < least for size in given):
+        raise ArgumentError(
+            f"{what} is no possible size.\n  received  {what}={value!r}\n"
+            f"  expected  whole numbers of at least {least}\n  fix       pass such numbers"
+        )
     if len(given) != count:
         raise ArgumentError(
             f"{what} must be a number or a list of {count} ints.\n  received  {what}={value!r}\n"
@@ -56,6 +64,8 @@ class _Conv(HybridBlock):
         prefix: str | None = None,
         params: Any = None,
     ):
+        require_sizes(self, channels=channels, groups=groups)
+        require_sizes(self, 0, in_channels=in_channels)
         super().__init__(prefix=prefix, params=params)
         axes = len(kernel_size)
         self._channels, self._in_channels = channels, in_channels

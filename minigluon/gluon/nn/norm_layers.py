@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..block import HybridBlock
+from ..utils import require_sizes
 
 
 class _BatchNorm(HybridBlock):
@@ -219,6 +220,7 @@ class GroupNorm(HybridBlock):
         prefix: str | None = None,
         params: Any = None,
     ):
+        require_sizes(self, num_groups=num_groups)
         super().__init__(prefix=prefix, params=params)
         self._kwargs = {"eps": epsilon, "num_groups": num_groups, "center": center, "scale": scale}
         self._num_groups, self._epsilon = num_groups, epsilon

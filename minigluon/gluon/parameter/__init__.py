@@ -1,5 +1,6 @@
 """Parameters: arrays with a name that blocks train, and dictionaries of them."""
 
+from ..utils import shape_is_known
 from .dictionary import ParameterDict
 from .parameter import Constant, DeferredInitializationError, Parameter, tensor_types
 
@@ -8,5 +9,6 @@ __all__ = [
     "DeferredInitializationError",
     "Parameter",
     "ParameterDict",
+    "shape_is_known",
     "tensor_types",
 ]

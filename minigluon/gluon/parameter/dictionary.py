@@ -13,6 +13,7 @@ from ... import initializer
 from ... import ndarray as nd
 from ...base import ArgumentError
 from ..utils import _brief_print_list, _indent
+from .loading import Options, load_arrays
 from .parameter import Constant, Parameter
 
 
@@ -246,30 +247,24 @@ class ParameterDict:
         source = f"file: {filename}" if filename else "param_dict"
         named = without_tags(param_dict, source)
         arrays = {restore_prefix + name: array for name, array in named.items()}
-        if not allow_missing:
-            for name in self.keys():
-                if name not in arrays:
-                    raise ArgumentError(
-                        f"Parameter '{name}' is missing in {source}, which contains parameters: "
-                        f"{_brief_print_list(arrays)}. Please make sure source and target networks "
-                        f"have the same prefix.\n  received  no {name}\n"
-                        f"  expected  {_brief_print_list(self.keys())}\n"
-                        "  fix       pass allow_missing=True, or load with Block.load_parameters a "
-                        "file that Block.save_parameters wrote"
-                    )
-        fitting = []
-        for name, array in arrays.items():
-            if name in self._params:
-                fitting.append((self._params[name], array))
-            elif not ignore_extra:
-                raise ArgumentError(
-                    f"Parameter '{name}' loaded from {source} is not present in ParameterDict, "
-                    f"choices are: {_brief_print_list(self.keys())}. Set ignore_extra to True to "
-                    "ignore. Please make sure source and target networks have the same prefix.\n"
-                    f"  received  {name}\n  expected  {_brief_print_list(self.keys())}\n"
-                    "  fix       pass ignore_extra=True"
+
+        def words(problem: str, name: str) -> str:
+            known = _brief_print_list(self.keys())
+            if problem == "missing":
+                return (
+                    f"Parameter '{name}' is missing in {source}, which contains parameters: "
+                    f"{_brief_print_list(arrays)}. Please make sure source and target networks "
+                    "have the same prefix, or load with Block.load_parameters a file that "
+                    "Block.save_parameters wrote."
                 )
-        load_all(fitting, ctx, cast_dtype, dtype_source)
+            return (
+                f"Parameter '{name}' loaded from {source} is not present in ParameterDict, "
+                f"choices are: {known}. Set ignore_extra to True to ignore. Please make sure "
+                "source and target networks have the same prefix."
+            )
+
+        options = Options(ctx, allow_missing, ignore_extra, cast_dtype, dtype_source)
+        load_arrays(self._params, arrays, options, words)
 
 
 def _mergeable(one: Any, other: Any) -> bool:
@@ -297,14 +292,6 @@ def without_tags(arrays: Any, source: str) -> dict:
         name[4:] if name.startswith(("arg:", "aux:")) else name: array
         for name, array in arrays.items()
     }
-
-
-def load_all(pairs: list, ctx: Any, cast_dtype: bool, dtype_source: str) -> None:
-    """Load arrays into parameters; nothing is written unless all of them fit."""
-    for param, array in pairs:
-        param._check_load(array, ctx, cast_dtype, dtype_source)
-    for param, array in pairs:
-        param._load_init(array, ctx, cast_dtype, dtype_source)
 
 
 def deprecated(old: str, advice: str) -> None:

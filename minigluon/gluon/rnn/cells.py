@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..utils import require_sizes
 from .cell import HybridRecurrentCell
 
 
@@ -23,6 +24,8 @@ class _GatedCell(HybridRecurrentCell):
         prefix: str | None,
         params: Any,
     ):
+        require_sizes(self, hidden_size=hidden_size)
+        require_sizes(self, 0, input_size=input_size)
         super().__init__(prefix=prefix, params=params)
         self._hidden_size, self._input_size = hidden_size, input_size
         rows = self._gates * hidden_size

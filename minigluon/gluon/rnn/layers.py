@@ -11,6 +11,7 @@ from ... import symbol as sym
 from ...base import ArgumentError, ShapeError, four_lines
 from ..block import HybridBlock
 from ..parameter import tensor_types
+from ..utils import require_sizes
 from .cells import GRUCell, LSTMCell, RNNCell
 from .modifiers import DropoutCell
 from .stacks import BidirectionalCell, HybridSequentialRNNCell
@@ -43,6 +44,8 @@ class _RNNLayer(HybridBlock):
         use_sequence_length: bool = False,
         **kwargs: Any,
     ):
+        require_sizes(self, hidden_size=hidden_size, num_layers=num_layers)
+        require_sizes(self, 0, input_size=input_size, projection_size=projection_size or 0)
         super().__init__(**kwargs)
         if layout not in ("TNC", "NTC"):
             raise ArgumentError(f"Invalid layout {layout}; must be one of ['TNC' or 'NTC']")

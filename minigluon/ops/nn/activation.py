@@ -57,6 +57,12 @@ def Activation(
     return registry[_ACTIVATIONS[act_type]].dense(floating(data, "Activation"), out=out)
 
 
+@Activation.prepare
+def _(act_type):
+    kernel = registry[_ACTIVATIONS[act_type]].dense
+    return lambda data, *, out=None: kernel(floating(data, "Activation"), out=out)
+
+
 Activation.shape(same_as("data"))
 
 

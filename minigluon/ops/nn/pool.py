@@ -227,13 +227,17 @@ def _divided(total, pool, spatial, kind):
     """Sums of windows made averages."""
     if kind == "sum":
         return total
-    if kind == "avg_whole":
-        counts = float(prod(pool.kernel))
-    else:
-        counts = kernels.counts(pool, spatial, kind == "avg")
+    counts = _counts(pool, spatial, kind)
     if total.dtype.kind != "f":
         return (total / counts).astype(total.dtype)
     return total * np.asarray(1 / counts, total.dtype)
+
+
+def _counts(pool, spatial, kind):
+    """What the sums of windows are divided by, for each place or alike for all."""
+    if kind == "avg_whole":
+        return float(prod(pool.kernel))
+    return kernels.counts(pool, spatial, kind == "avg")
 
 
 @op()
@@ -251,7 +255,14 @@ def _sum_windows(data, kind, layout, how):
     first = _first(data, layout)
     spatial = first.shape[2:]
     pool = _pool(spatial, how)
-    total = _divided(kernels.add_up(widened(first)[0], pool), pool, spatial, kind)
+    values = widened(first)[0]
+    if values.dtype.kind == "f":
+        factor = None if kind == "sum" else 1 / _counts(pool, spatial, kind)
+        total = kernels.scaled_sums(
+            values, pool, factor if factor is None else np.asarray(factor, values.dtype)
+        )
+    else:
+        total = _divided(kernels.add_up(values, pool), pool, spatial, kind)
     return _in(total.astype(data.dtype, copy=False), layout)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ....base import ArgumentError, four_lines
 from ...rnn import HybridRecurrentCell
+from ...utils import require_sizes
 
 __all__ = [
     "Conv1DGRUCell",
@@ -59,6 +60,7 @@ class _BaseConvRNNCell(HybridRecurrentCell):
         prefix: str | None = None,
         params: Any = None,
     ):
+        require_sizes(self, hidden_channels=hidden_channels)
         super().__init__(prefix=prefix, params=params)
         axes = "DHW"[3 - self._dims :]
         allowed = (f"NC{axes}", f"N{axes}C")

@@ -6,6 +6,7 @@ from typing import Any
 
 from ....base import ArgumentError, four_lines
 from ...rnn import BidirectionalCell, HybridRecurrentCell, ModifierCell, sequences
+from ...utils import require_sizes
 
 __all__ = ["LSTMPCell", "VariationalDropoutCell", "dynamic_unroll"]
 
@@ -149,6 +150,8 @@ class LSTMPCell(HybridRecurrentCell):
         prefix: str | None = None,
         params: Any = None,
     ):
+        require_sizes(self, hidden_size=hidden_size, projection_size=projection_size)
+        require_sizes(self, 0, input_size=input_size)
         super().__init__(prefix=prefix, params=params)
         self._hidden_size, self._projection_size = hidden_size, projection_size
         self._input_size = input_size
