@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import numbers
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
@@ -152,6 +153,7 @@ _PLAIN: dict[str, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
+@cache
 def attribute_type(annotation: str) -> AttributeType:
     """The attribute type an annotation such as ``"int"``, ``"Shape | None"`` names.
 

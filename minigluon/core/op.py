@@ -8,7 +8,7 @@ kernels that name them. The body is the dense kernel. Everything else is data at
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .attributes import AttributeType, attribute_type
@@ -21,6 +21,34 @@ REQUIRED = inspect.Parameter.empty
 
 #: every name and alias -> Op
 registry: dict[str, Op] = {}
+
+
+PLACED, VARIADIC, NAMED = "placed", "variadic", "named"
+
+
+def parameters(function: Callable[..., Any]) -> Iterator[tuple[str, str, Any, str]]:
+    """Name, kind, default and annotation of each parameter; `REQUIRED` where there is no default.
+
+    Read off the code object, as 500 signatures made by ``inspect`` take a tenth of start-up; a
+    function with ``__signature__`` is asked for that.
+    """
+    if hasattr(function, "__signature__"):
+        kinds = {"VAR_POSITIONAL": VARIADIC, "POSITIONAL_OR_KEYWORD": PLACED, "KEYWORD_ONLY": NAMED}
+        for p in inspect.signature(function).parameters.values():
+            yield p.name, kinds[p.kind.name], p.default, str(p.annotation)
+        return
+    code = function.__code__
+    placed, end = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    names = code.co_varnames
+    defaults = function.__defaults__ or ()
+    given = dict(zip(names[placed - len(defaults) : placed], defaults, strict=True))
+    for name in names[:placed]:
+        yield name, PLACED, given.get(name, REQUIRED), ""
+    if code.co_flags & inspect.CO_VARARGS:
+        yield names[end], VARIADIC, REQUIRED, ""
+    given = function.__kwdefaults__ or {}
+    for name in names[placed:end]:
+        yield name, NAMED, given.get(name, REQUIRED), str(function.__annotations__.get(name, ""))
 
 
 class Row:
@@ -109,20 +137,19 @@ class Op:
         scalars: list[str] = []
         self.variadic: str | None = None
         self.attributes: dict[str, tuple[AttributeType, Any]] = {}
-        for parameter in inspect.signature(function).parameters.values():
-            if parameter.kind is parameter.VAR_POSITIONAL:
-                self.variadic = parameter.name
-            elif parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
-                inputs.append(parameter.name)
-                if parameter.default is None:
-                    optional.append(parameter.name)
-            elif parameter.name in INJECTED:
-                injects.append(parameter.name)
-            elif parameter.kind is parameter.KEYWORD_ONLY:
-                kind = attribute_type(str(parameter.annotation))
-                if parameter.annotation == "Scalar":
-                    scalars.append(parameter.name)
-                self.attributes[parameter.name] = (kind, parameter.default)
+        for name, kind, default, annotation in parameters(function):
+            if kind == VARIADIC:
+                self.variadic = name
+            elif kind == PLACED:
+                inputs.append(name)
+                if default is None:
+                    optional.append(name)
+            elif name in INJECTED:
+                injects.append(name)
+            else:
+                self.attributes[name] = attribute_type(annotation), default
+                if annotation == "Scalar":
+                    scalars.append(name)
         self.inputs: tuple[str, ...] = tuple(inputs)
         self.optional: tuple[str, ...] = tuple(optional)
         self.injects: tuple[str, ...] = tuple(injects)

@@ -15,6 +15,7 @@ from ..ndarray import NDArray
 from .block import HybridBlock
 
 __all__ = [
+    "CTCLoss",
     "CosineEmbeddingLoss",
     "HingeLoss",
     "HuberLoss",
@@ -418,6 +419,68 @@ class LogisticLoss(Loss):
             label = (label + 1.0) / 2.0
         loss = _sigmoid_cross_entropy(F, pred, label)
         return self._mean(F, loss, sample_weight)
+
+
+class CTCLoss(Loss):
+    """Connectionist temporal classification (Graves et al., 2006): sequences without alignment.
+
+    The last class is the blank. Labels are padded with -1, unless their lengths are given.
+
+    Parameters
+    ----------
+    layout : of ``pred``, "NTC" or "TNC".
+    label_layout : of ``label``, "NT" or "TN".
+
+    Examples
+    --------
+    >>> CTCLoss()(nd.zeros((2, 5, 4)), nd.array([[0, 1], [2, -1]])).shape
+    (2,)
+    """
+
+    def __init__(
+        self,
+        layout: str = "NTC",
+        label_layout: str = "NT",
+        weight: float | None = None,
+        **kwargs: Any,
+    ):
+        for name, given, allowed in (
+            ("pred", layout, ("NTC", "TNC")),
+            ("label", label_layout, ("NT", "TN")),
+        ):
+            if given not in allowed:
+                raise ArgumentError(
+                    f"Only '{allowed[0]}' and '{allowed[1]}' layouts for {name} are supported. "
+                    f"Got: {given}\n  received  {given!r}\n  expected  one of {allowed}\n"
+                    "  fix       name the axes: N batch, T time, C classes"
+                )
+        self._layout, self._label_layout = layout, label_layout
+        super().__init__(weight, label_layout.index("N"), **kwargs)
+
+    def hybrid_forward(
+        self,
+        F: Any,
+        pred: Any,
+        label: Any,
+        pred_lengths: Any = None,
+        label_lengths: Any = None,
+        sample_weight: Any = None,
+    ) -> Any:
+        """The loss of every sequence."""
+        if self._layout == "NTC":
+            pred = F.swapaxes(pred, 0, 1)
+        if self._batch_axis == 1:
+            label = F.swapaxes(label, 0, 1)
+        lengths = {"data_lengths": pred_lengths, "label_lengths": label_lengths}
+        loss = F.CTCLoss(
+            pred,
+            label,
+            use_data_lengths=pred_lengths is not None,
+            use_label_lengths=label_lengths is not None,
+            blank_label="last",
+            **{name: value for name, value in lengths.items() if value is not None},
+        )
+        return _apply_weighting(F, loss, self._weight, sample_weight)
 
 
 class TripletLoss(Loss):

@@ -16,15 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from . import direct, rows
-from ._jit import has_numba, jit
+from . import _memory, direct, rows, tiles, windows
 
 #: bytes of windows gathered at a time, about what an L2 cache holds
 BUFFER_BYTES = 1 << 21
 #: matrix products narrower than this are slow, so more is gathered if the buffer would hold less
 FEWEST_COLUMNS = 192
-#: below this many multiplications numpy is faster than loading numba
-FEWEST_FOR_NUMBA = 1_000_000
+#: below this many multiplications numpy is faster than loading compiled code
+FEWEST_FOR_VECTORS = 200_000
 
 
 class Window(NamedTuple):
@@ -269,71 +268,50 @@ def _multiply_channels(matrix: Any, data: Any, bias: Any, out: Any) -> None:
 def _convolve_each_channel(data: Any, weight: Any, bias: Any, window: Window, out: Any) -> None:
     """Every channel with a kernel of its own: products of shifted data, added up by sample."""
     places = out.shape[2:]
+    if _in_vectors(data, window, out):
+        _each_channel_in_vectors(data, weight, bias, window, out)
+        return
     padded = _Padded(data, window.pad)
     total = np.empty(out.shape[1:], data.dtype)
     shape = (-1, *[1] * len(places))
-    compiled = len(places) == 2 and out.size * prod(window.kernel) >= FEWEST_FOR_NUMBA
-    compiled = compiled and has_numba()
-    term = None if compiled else np.empty(out.shape[1:], data.dtype)
+    term = np.empty(out.shape[1:], data.dtype)
     for n in range(data.shape[0]):
         sample = padded.block(slice(n, n + 1))[..., 0]
         total[...] = 0 if bias is None else bias.reshape(shape)
-        if compiled:
-            add = _add_three_by_three if window.kernel == (3, 3) else _add_each_channel
-            add(np.ascontiguousarray(sample), weight[:, 0], total, *window.stride, *window.dilate)
-        else:
-            for offset in product(*map(range, window.kernel)):
-                factor = weight[(slice(None), 0, *offset)].reshape(shape)
-                part = sample[(slice(None), *window.slices(offset, 0, places))]
-                np.multiply(part, factor, out=term)
-                total += term
+        for offset in product(*map(range, window.kernel)):
+            factor = weight[(slice(None), 0, *offset)].reshape(shape)
+            part = sample[(slice(None), *window.slices(offset, 0, places))]
+            np.multiply(part, factor, out=term)
+            total += term
         out[n] = total
 
 
-@jit
-def _add_each_channel(data, weight, total, stride_y, stride_x, dilate_y, dilate_x):
-    """Add to ``total`` (channels, height, width) padded data times each channel's kernel."""
-    for c in range(total.shape[0]):
-        for y in range(total.shape[1]):
-            for i in range(weight.shape[1]):
-                row = y * stride_y + i * dilate_y
-                for j in range(weight.shape[2]):
-                    factor, shift = weight[c, i, j], j * dilate_x
-                    if stride_x == 1:
-                        for x in range(total.shape[2]):
-                            total[c, y, x] += factor * data[c, row, x + shift]
-                    else:
-                        for x in range(total.shape[2]):
-                            total[c, y, x] += factor * data[c, row, x * stride_x + shift]
+def _in_vectors(data: Any, window: Window, out: Any) -> bool:
+    work = out.size * prod(window.kernel)
+    return (
+        work >= FEWEST_FOR_VECTORS
+        and len(window.kernel) <= 2
+        and out.dtype == data.dtype
+        and windows.can(data.dtype, window.kernel[-1])
+    )
 
 
-@jit
-def _add_three_by_three(data, weight, total, stride_y, stride_x, dilate_y, dilate_x):
-    """The same for kernels 3 x 3, written out: an element of ``total`` stays in its register."""
-    for c in range(total.shape[0]):
-        a, b, d = weight[c, 0, 0], weight[c, 0, 1], weight[c, 0, 2]
-        e, f, g = weight[c, 1, 0], weight[c, 1, 1], weight[c, 1, 2]
-        h, k, m = weight[c, 2, 0], weight[c, 2, 1], weight[c, 2, 2]
-        for y in range(total.shape[1]):
-            top = y * stride_y
-            middle, bottom = top + dilate_y, top + 2 * dilate_y
-            if stride_x == 1:
-                for x in range(total.shape[2]):
-                    p, q = x + dilate_x, x + 2 * dilate_x
-                    total[c, y, x] += (
-                        a * data[c, top, x] + b * data[c, top, p] + d * data[c, top, q]
-                        + e * data[c, middle, x] + f * data[c, middle, p] + g * data[c, middle, q]
-                        + h * data[c, bottom, x] + k * data[c, bottom, p] + m * data[c, bottom, q]
-                    )  # fmt: skip
-            else:
-                for x in range(total.shape[2]):
-                    n = x * stride_x
-                    p, q = n + dilate_x, n + 2 * dilate_x
-                    total[c, y, x] += (
-                        a * data[c, top, n] + b * data[c, top, p] + d * data[c, top, q]
-                        + e * data[c, middle, n] + f * data[c, middle, p] + g * data[c, middle, q]
-                        + h * data[c, bottom, n] + k * data[c, bottom, p] + m * data[c, bottom, q]
-                    )  # fmt: skip
+def _each_channel_in_vectors(data: Any, weight: Any, bias: Any, window: Window, out: Any) -> None:
+    _memory.use_pool()
+    plane = window.as_plane()
+    channels = data.shape[1]
+    data, weight = np.ascontiguousarray(_as_plane(data)), np.ascontiguousarray(weight)
+    start = np.zeros(channels, data.dtype)
+    if bias is not None:
+        start[...] = bias
+    run = windows.weighted(
+        tiles.name(data.dtype), plane.kernel[1], plane.stride[1], plane.dilate[1]
+    )
+    run(
+        data.ctypes.data, out.ctypes.data, weight.ctypes.data, start.ctypes.data,
+        len(data) * channels, channels, *data.shape[2:], *_two(out.shape[2:]), plane.kernel[0],
+        plane.stride[0], plane.dilate[0], *plane.pad,
+    )  # fmt: skip
 
 
 def _spread_each_channel(g: Any, weight: Any, window: Window, out: Any) -> None:
@@ -401,8 +379,8 @@ def spread(g: Any, weight: Any, spatial: tuple[int, ...], window: Window, groups
         added = total.array(channels, *padded, count)
         if block.rows.start == 0:
             added[...] = 0
-        windows = made.reshape(channels, *window.kernel, *block.places, count)
-        add_windows(windows, window, added, block.rows.start)
+        parts = made.reshape(channels, *window.kernel, *block.places, count)
+        add_windows(parts, window, added, block.rows.start)
         if block.rows.stop == places[0]:
             _samples_last(out[block.samples])[...] = added[inside]
     return out

@@ -94,8 +94,10 @@ def _sums_in_vectors(data: Any, pool: Pool, factors: Any) -> Any:
 def _for_vectors(images: Any, out: Any, extra: Any, pool: Pool) -> tuple[int, ...]:
     """The arguments of the functions in `windows`."""
     addresses = [x.ctypes.data for x in (images, out, extra)]
+    planes, *size = images.shape
     return (
-        *addresses, *images.shape, *pool.places, pool.kernel[0], pool.stride[0], *pool.pad,
+        *addresses, 0, planes, planes, *size, *pool.places, pool.kernel[0], pool.stride[0], 1,
+        *pool.pad,
     )  # fmt: skip
 
 

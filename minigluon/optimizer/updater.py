@@ -25,7 +25,8 @@ class Updater:
         self.states = {}
         self.states_synced = {}
         self.aggregate_updates = optimizer.aggregate_num > 0
-        self._stepper = Stepper()
+        self._stepper = Stepper()  # of lists; each parameter that comes alone has its own
+        self._steppers = {}
 
     def __call__(self, index, grad, weight):
         """Update one parameter, or those of the lists."""
@@ -39,7 +40,14 @@ class Updater:
             index = index.decode()
         optimizer = self.optimizer
         optimizer._set_current_context(weight.context.device_id)
-        optimizer.update_multi_precision(index, weight, grad, self._state(index, weight))
+        state = self._state(index, weight)
+        if optimizer._rule is not None:
+            stepper = self._steppers.get(index)
+            if stepper is None:
+                stepper = self._steppers[index] = Stepper()
+            if not stepper.step(optimizer, (index,), (weight,), (grad,), (state,)):
+                return
+        optimizer.update_multi_precision(index, weight, grad, state)
 
     def _update_several(self, index, grad, weight):
         synced = self.states_synced

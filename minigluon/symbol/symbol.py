@@ -108,7 +108,7 @@ class Symbol:
     def __reduce__(self) -> Any:
         from .json import loads
 
-        return loads, (self.tojson(),)
+        return loads, (self.tojson(remove_amp_cast=False),)
 
     # ---- composition
 

@@ -120,3 +120,20 @@ def test_names_count_up_by_operator_and_follow_prefixes():
     with mx.name.Prefix("p_"):
         layer = sym.FullyConnected(x, num_hidden=1, name="fc")
     assert layer.list_arguments() == ["x", "p_fc_weight", "p_fc_bias"]
+
+
+def test_an_input_in_the_middle_may_be_left_out():
+    # a symbol that was given for label_lengths used to be dropped
+    names = ["x", "y", "n"]
+    x, y, n = map(sym.var, names)
+    layer = sym.CTCLoss(x, y, label_lengths=n, use_label_lengths=True)
+    assert layer.list_arguments() == names
+    assert sym.CTCLoss(x, y, None, n, use_label_lengths=True).list_arguments() == names
+
+
+def test_inputs_that_attributes_do_not_ask_for_are_refused():
+    x, n = sym.var("x"), sym.var("n")
+    with pytest.raises(MXNetError, match="SequenceMask: too many arrays"):
+        sym.SequenceMask(x, n)
+    with pytest.raises(MXNetError, match="too many arrays"):
+        sym.FullyConnected(x, n, n, num_hidden=1, no_bias=True)

@@ -35,3 +35,43 @@ def test_functions_are_documented_by_their_operator():
 def test_every_name_listed_is_there(space):
     for name in dir(space):
         getattr(space, name)
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_arrays_that_attributes_do_not_ask_for_are_refused(before):
+    x, n = nd.ones((2, 1, 2)), nd.ones(1)
+    if before:  # what is remembered of other calls does not matter
+        nd.SequenceMask(x, n, use_sequence_length=True)
+        nd.SequenceMask(x)
+    with pytest.raises(MXNetError, match="SequenceMask: too many arrays"):
+        nd.SequenceMask(x, n)
+    with pytest.raises(MXNetError, match="too many arrays"):
+        nd.FullyConnected(x[0], x[0], n, num_hidden=1, no_bias=True)
+
+
+def test_arrays_are_as_many_as_an_attribute_says():
+    x = nd.ones(2)
+    assert nd.concat(x, x, dim=0, num_args=2).shape == (4,)
+    for call in (
+        lambda: nd.concat(x, x, dim=0, num_args=3),
+        lambda: nd.multi_all_finite(x, x),
+        lambda: nd.multi_sum_sq(x, num_arrays=2),
+    ):
+        with pytest.raises(MXNetError, match="the number of arrays does not fit"):
+            call()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: nd.random.uniform(shape=-1),
+        lambda: nd.random.normal(shape=(2, -1)),
+        lambda: nd.random.randint(0, 5, shape=-1),
+        lambda: nd.sample_uniform(nd.ones(2), nd.ones(2), shape=-1),
+        lambda: nd._internal._zeros(shape=(-2,)),
+        lambda: nd.eye(-1),
+    ],
+)
+def test_negative_lengths_are_refused_in_words(call):
+    with pytest.raises(MXNetError, match="negative length|a length is negative"):
+        call()

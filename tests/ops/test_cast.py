@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from minigluon import nd, sym
 from minigluon.base import MXNetError
 
 
@@ -58,3 +59,13 @@ def test_amp_multicast_agrees_on_the_widest_or_narrowest(narrow, dtype, evaluate
         "amp_multicast", "dtype", [x.dtype for x in pair], num_outputs=2, cast_narrow=narrow
     )
     assert found[1] == [np.dtype(dtype)] * 2
+
+
+def test_multicast_leaves_whole_numbers_alone():
+    # as MXNet 1.9.1
+    whole, single, half = nd.amp_multicast(
+        nd.ones(2, dtype="int64"), nd.ones(2), nd.ones(2, dtype="float16"), num_outputs=3
+    )
+    assert [x.dtype for x in (whole, single, half)] == [np.int64, np.float32, np.float32]
+    symbol = sym.amp_multicast(sym.var("a"), sym.var("b"), num_outputs=2)
+    assert symbol.infer_type(a="int32", b="float16")[1] == [np.int32, np.float16]

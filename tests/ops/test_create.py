@@ -81,3 +81,21 @@ def test_a_zero_in_the_shape_of_a_constant_is_found_out():
 def test_ranges_and_shapes_without_elements_are_refused(call):
     with pytest.raises(MXNetError):
         call()
+
+
+def test_zeros_without_a_dtype_take_that_of_what_they_meet():
+    # as MXNet 1.9.1 infers
+    zeros = sym._internal._zeros_without_dtype(shape=(2,))
+    assert zeros.infer_type() == (None, None, None)
+    both = zeros + sym.var("x")
+    assert both.infer_type(x="float64")[1] == [np.float64]
+    assert both.infer_shape()[0] == [(2,)]
+    assert nd._internal._zeros_without_dtype(shape=(2,), dtype=4).dtype == np.int32
+    with pytest.raises(MXNetError, match="_zeros_without_dtype: dtype"):
+        nd._internal._zeros_without_dtype(shape=(2,), dtype=99)
+
+
+def test_a_range_without_numbers_is_refused():
+    for attrs in ({"start": 5, "stop": 2}, {"start": 1, "stop": 1}, {"start": -2}):
+        with pytest.raises(MXNetError, match="there is nothing"):
+            nd._internal._arange(**attrs)

@@ -181,3 +181,23 @@ def test_split_v2_cuts_where_it_is_told(how, shapes, evaluate, inferred):
 def test_split_v2_refuses_parts_outside(indices):
     with pytest.raises(ShapeError, match="_split_v2"):
         nd.split_v2(nd.ones((2, 4)), indices[1:], axis=1)
+
+
+@pytest.mark.parametrize("cut", [
+    lambda x: nd.split(x, num_outputs=2, axis=0, squeeze_axis=True),
+    lambda x: nd.split_v2(x, (1,), axis=0, squeeze_axis=True),
+])  # fmt: skip
+def test_numbers_cut_from_a_vector_lead_gradients_back_into_it(cut):
+    x = nd.array([1, 2])
+    x.attach_grad()
+    with autograd.record():
+        first, second = cut(x)
+        y = first * 3 + second * 5
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [3, 5]
+
+
+@pytest.mark.parametrize("indices", [(1, 3), (0, 3, 2), ()])
+def test_parts_begin_with_the_axis_and_ascend(indices):
+    with pytest.raises(MXNetError, match="_split_v2"):
+        nd._internal._split_v2(nd.ones((1, 5)), indices=indices)

@@ -192,7 +192,7 @@ STATES = (
 GRADIENTS = (
     (
         "SequenceLast",
-        attribute("use_sequence_length", False),
+        attribute("use_sequence_length", False, None),
         "MXNet's gradient without lengths goes to the wrong places, or ends its process",
     ),
     ("LeakyReLU", attribute("act_type", "selu", "rrelu"), "MXNet's slope of selu is wrong"),

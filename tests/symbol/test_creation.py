@@ -69,3 +69,13 @@ def test_an_array_is_cut_into_equal_parts_or_at_indices():
     assert [p.shape for p in halves] == [(3,), (3,)]
     with pytest.raises(ValueError, match="must either int or tuple"):
         sym.split_v2(x, "a")
+
+
+def test_histograms_count_between_two_numbers_or_in_given_bins():
+    x, bins = sym.var("x"), sym.var("bins")
+    counts = sym.histogram(x, bins=2, range=(0, 4))
+    assert len(counts.list_outputs()) == 2
+    assert value(counts[0], x=nd.array([0, 1, 3])).tolist() == [2, 1]
+    assert value(sym.histogram(x, bins)[0], x=nd.array([0, 1, 3]), bins=nd.array([0, 3, 4])).tolist() == [2, 1]
+    with pytest.raises(ValueError, match="null range"):
+        sym.histogram(x, bins=2)

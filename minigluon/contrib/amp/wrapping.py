@@ -14,6 +14,7 @@ from ... import symbol as sym
 from ...core.graph import Entry, Node
 from ...core.namespace import find
 from ...core.op import Op, registry
+from ...gluon import loss
 from ...ndarray.methods import BINARY, COMPARISONS
 from .lists import symbol_fp16 as lists
 from .policy import FULL, LOW, WIDEST, Policy
@@ -34,6 +35,7 @@ _undo: list[Callable[[], None]] = []
 
 def install(table: dict[Op, Policy]) -> None:
     """Convert inputs from now on, in functions, methods and Python operators."""
+    loss._TRACED.clear()  # graphs of losses that were made without the casts
     for face, cls, wrap in ((nd, nd.NDArray, _on_arrays), (sym, sym.Symbol, _on_symbols)):
         for space in SPACES:
             module = getattr(face, space) if space else face
@@ -54,6 +56,7 @@ def install(table: dict[Op, Policy]) -> None:
 
 def uninstall() -> None:
     """Put back what ``install`` replaced."""
+    loss._TRACED.clear()
     while _undo:
         _undo.pop()()
 

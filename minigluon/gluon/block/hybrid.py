@@ -400,7 +400,7 @@ class HybridBlock(Block):
                 "  fix       net.hybridize(); net(x); net.export(path)"
             )
         out = self._cached_graph[1]
-        out.save(f"{path}-symbol.json")
+        out.save(f"{path}-symbol.json", remove_amp_cast=remove_amp_cast)
         arguments, auxiliary = set(out.list_arguments()), set(out.list_auxiliary_states())
         arrays = {}
         for name, param in self.collect_params().items():
