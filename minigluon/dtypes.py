@@ -16,6 +16,8 @@ FLAGS: dict[np.dtype[Any], int] = {
         ("int64", 6), ("bool", 7), ("int16", 8), ("uint16", 9), ("uint32", 10), ("uint64", 11),
     )
 }  # fmt: skip
+#: the number of bfloat16, which is among the others once the package ml_dtypes has taught it numpy
+BFLOAT16 = 12
 FROM_FLAG = {flag: dtype for dtype, flag in FLAGS.items()}
 _INTERNED: dict[Any, np.dtype[Any]] = {}
 
@@ -37,14 +39,29 @@ def as_dtype(dtype: Any) -> np.dtype[Any]:
     if found is not None:
         return found
     try:
+        if dtype == "bfloat16":
+            import ml_dtypes  # noqa: F401  (numpy knows the name then)
         result = np.dtype("float32" if dtype is None else dtype)
+    except ImportError as error:
+        raise _absent(dtype) from error
     except TypeError as error:
         raise _unknown(dtype) from error
+    if result.name == "bfloat16":
+        FLAGS[result] = BFLOAT16
+        FROM_FLAG[BFLOAT16] = result
     if result not in FLAGS:
         raise _unknown(dtype)
     result = np.dtype(result.type)
     _INTERNED[dtype] = result
     return result
+
+
+def _absent(dtype: Any) -> DTypeError:
+    return DTypeError(
+        f"numpy does not know {dtype}.\n  received  dtype={dtype!r}\n"
+        "  expected  a dtype of numpy's own, or the package ml_dtypes\n"
+        "  fix       pip install ml_dtypes, or use float16"
+    )
 
 
 def _unknown(dtype: Any) -> DTypeError:

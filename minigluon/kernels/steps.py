@@ -64,6 +64,38 @@ def ftrl(
     return step * kept, z, n
 
 
+def nag(
+    w: Value, g: Value, m: Value, lr: Value, wd: Value, share: Value, rescale: Value, clip: Value
+) -> Any:
+    """``m = share m - s`` with ``s = lr (g + wd w)``; ``w + share m - s``."""
+    step = lr * (_clipped(rescale * g, _limit(clip)) + wd * w)
+    m = share * m - step
+    return w + share * m - step, m
+
+
+def rmsprop(
+    w: Value, g: Value, square: Value, lr: Value, wd: Value, share: Value, rest: Value,
+    epsilon: Value, rescale: Value, clip: Value,
+) -> Any:  # fmt: skip
+    """``g = clip(rescale g + wd w)``; ``n = share n + rest g^2``; ``w - lr g / sqrt(n + e)``."""
+    g = rescale * g
+    g = _clipped(select(wd.compare("une", 0), g + wd * w, g), _limit(clip))
+    square = share * square + rest * (g * g)
+    return w + (-lr) * g / sqrt(square + epsilon), square
+
+
+def adadelta(
+    w: Value, g: Value, gradients: Value, steps: Value, lr: Value, wd: Value, share: Value,
+    rest: Value, epsilon: Value, rescale: Value, clip: Value,
+) -> Any:  # fmt: skip
+    """A step in the unit of the weight: roots of running squares of steps and gradients."""
+    g = _clipped(rescale * g, _limit(clip))
+    gradients = share * gradients + rest * g * g
+    step = sqrt(steps + epsilon) / sqrt(gradients + epsilon) * g
+    steps = share * steps + rest * step * step
+    return w - (step + wd * w), gradients, steps
+
+
 def _clipped(value: Value, limit: Value) -> Value:
     """NaN passes through; ``limit`` is infinite for no clipping."""
     above = select(value.compare("ogt", limit), limit, value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import ndarray as nd
-from ..kernels.steps import adagrad, ftrl
+from ..kernels.steps import adadelta, adagrad, ftrl, rmsprop
 from ..storage import RowSparse
 from .base import Optimizer, assign, dense, each, register, zeros_for
 
@@ -86,6 +86,13 @@ class RMSProp(Optimizer):
         count = 3 if self.centered else 1
         return tuple(zeros_for(weight, weight.stype) for _ in range(count))
 
+    def _rule(self):
+        """``kernels.steps.rmsprop``; None where there is more to do."""
+        if self.centered or self.clip_weights:
+            return None
+        others = (self.gamma1, 1.0 - self.gamma1, self.epsilon, self.rescale_grad, self._clip())
+        return rmsprop, others, ()
+
     def update(self, index, weight, grad, state):
         """One step of one parameter, or of each in the lists."""
         for i, w, g, s in each(index, weight, grad, state):
@@ -125,6 +132,11 @@ class AdaDelta(Optimizer):
     def create_state(self, index, weight):
         """``(running squared gradient, running squared step)``."""
         return zeros_for(weight), zeros_for(weight)
+
+    def _rule(self):
+        """``kernels.steps.adadelta``."""
+        others = (self.rho, 1.0 - self.rho, self.epsilon, self.rescale_grad, self._clip())
+        return adadelta, others, ()
 
     def update(self, index, weight, grad, state):
         """One step of one parameter, or of each in the lists."""

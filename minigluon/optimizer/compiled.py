@@ -44,7 +44,10 @@ class Stepper:
         states: Sequence[Any],
     ) -> Sequence[int]:  # fmt: skip
         """Update what can be; the numbers of the parameters that were left alone."""
-        rule, others, lazily = optimizer._rule()
+        found = optimizer._rule()
+        if found is None:
+            return range(len(indices))
+        rule, others, lazily = found
         before = optimizer.num_update
         for again in (False, True):
             if again or self._run is None or self._rule is not rule:

@@ -125,6 +125,12 @@ class NAG(SGD):
             return None
         return zeros_for(weight)
 
+    def _rule(self):
+        """``kernels.steps.nag``, or SGD's without momentum."""
+        if self.momentum == 0.0:
+            return super()._rule()
+        return steps.nag, (self.momentum, self.rescale_grad, self._clip()), ()
+
     def _step(self, weight, grad, momentum, lr, wd):
         if momentum is None:
             super()._step(weight, grad, momentum, lr, wd)

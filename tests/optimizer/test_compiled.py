@@ -12,6 +12,13 @@ RULES = [
     ("adagrad", {"wd": 0.01}),
     ("ftrl", {"wd": 0.01, "clip_gradient": 0.2}),
 ]
+DENSE_RULES = [
+    ("nag", {"momentum": 0.9, "wd": 0.01}),
+    ("nag", {"wd": 0.01}),
+    ("rmsprop", {"wd": 0.01, "clip_gradient": 0.5}),
+    ("rmsprop", {}),
+    ("adadelta", {"wd": 0.01}),
+]
 
 
 def parameters(rng, dtype):
@@ -52,11 +59,28 @@ def values(weights, updater):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("name", "options"), RULES)
+@pytest.mark.parametrize(("name", "options"), [*RULES, *DENSE_RULES])
 def test_compiled_steps_give_the_bits_of_the_operators(name, options, dtype):
     compiled, plain = (values(*trained(name, options, dtype, c)) for c in (True, False))
     for left, right in zip(compiled, plain, strict=True):
         np.testing.assert_array_equal(left, right)
+
+
+def test_settings_that_a_rule_does_not_have_leave_it_to_the_operators():
+    rule = mx.optimizer.RMSProp(centered=True)
+    weight = nd.ones((2,))
+    state = rule.create_state(0, weight)
+    assert list(Stepper().step(rule, [0], [weight], [weight], [state])) == [0]
+    mx.optimizer.get_updater(rule)([0], [nd.ones((2,))], [weight])
+    assert (weight.asnumpy() < 1).all()
+
+
+@pytest.mark.parametrize(("name", "options"), DENSE_RULES)
+def test_dense_rules_are_compiled(name, options):
+    optimizer = mx.optimizer.create(name, **options)
+    weight = nd.ones((3,))
+    state = optimizer.create_state(0, weight)
+    assert not Stepper().step(optimizer, [0], [weight], [nd.ones((3,))], [state])
 
 
 @pytest.mark.parametrize(("name", "options"), RULES)
