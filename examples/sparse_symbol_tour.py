@@ -69,12 +69,14 @@ def inference(d, e, f):
 
 
 def fallback(a, b, c):
-    """An operator without a kernel for these storages runs on dense copies, and says so once.
+    """What has no sparse result gives a dense one.
 
-    ``MXNET_STORAGE_FALLBACK_LOG_VERBOSE=0`` keeps it quiet.
+    MXNet runs these two on dense copies and warns of a fallback. Here they have kernels that read
+    the stored values. An operator without one warns once, too, unless
+    ``MXNET_STORAGE_FALLBACK_LOG_VERBOSE=0``.
     """
     csr_log = mx.sym.log(a)
-    csr_rsp_add = mx.sym.elemwise_add(b, c)  # no kernel adds csr to row_sparse
+    csr_rsp_add = mx.sym.elemwise_add(b, c)
     fallback_exec = mx.sym.Group([csr_rsp_add, csr_log]).simple_bind(
         ctx=mx.cpu(), a=SHAPE, b=SHAPE, c=SHAPE
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 #: the MXNet release whose API this is
 API_VERSION = "1.9.1"
 
@@ -101,15 +103,33 @@ def _as_list(obj: object) -> list[object] | tuple[object, ...]:
     return obj if isinstance(obj, list | tuple) else [obj]
 
 
+def py_str(x: bytes) -> str:
+    """The text of bytes; old scripts decode names with it."""
+    return x.decode("utf-8")
+
+
+def data_dir_default() -> str:
+    """Where MXNet keeps downloaded files by default: ``~/.mxnet``."""
+    return os.path.expanduser("~/.mxnet")  # noqa: PTH111 - the text, not a Path
+
+
+def data_dir() -> str:
+    """Where MXNet keeps downloaded files: ``MXNET_HOME``, or ``~/.mxnet``."""
+    return os.environ.get("MXNET_HOME", data_dir_default())
+
+
+long = int
 string_types: tuple[type, ...] = (str,)
 numeric_types: tuple[type, ...] = (float, int)
 integer_types: tuple[type, ...] = (int,)
+mx_real_t: type
 
 
 def _with_numpy_scalars() -> None:
     import numpy as np
 
-    global numeric_types, integer_types
+    global mx_real_t, numeric_types, integer_types
+    mx_real_t = np.float32
     numeric_types = (float, int, np.generic)
     integer_types = (int, np.integer)
 

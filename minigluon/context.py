@@ -10,7 +10,20 @@ from . import config
 from .base import ArgumentTypeError, DeviceError
 
 
-class Context:
+class _HasDefault(type):
+    """Metaclass that gives a class its ``default_ctx``, as old scripts read and set it."""
+
+    @property
+    def default_ctx(cls) -> Context:
+        """The current context of this thread; ``current_context()`` is the newer way to ask."""
+        return current_context()
+
+    @default_ctx.setter
+    def default_ctx(cls, ctx: Context) -> None:
+        _thread.default = ctx
+
+
+class Context(metaclass=_HasDefault):
     """A device: ``Context("cpu", 0)``, or ``mx.cpu()``, ``mx.gpu(1)``.
 
     As a ``with`` block it is the default for arrays made inside.

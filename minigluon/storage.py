@@ -116,7 +116,8 @@ def densify(x: Storage) -> np.ndarray:
 
 def to_row_sparse(x: np.ndarray) -> RowSparse:
     """The rows of a dense array that have a non-zero."""
-    rows = np.flatnonzero(x.reshape(x.shape[0], -1).any(axis=1)).astype(np.int64, copy=False)
+    filled = x.any(axis=tuple(range(1, x.ndim)))
+    rows = np.flatnonzero(filled).astype(np.int64, copy=False)
     return RowSparse(x[rows], rows, x.shape)
 
 

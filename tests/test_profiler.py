@@ -106,6 +106,21 @@ def test_every_kernel_of_a_graph_is_timed_and_the_graph_as_a_whole():
     assert found["operator"]["FullyConnected"]["Total"] <= whole
 
 
+def test_a_step_of_a_trainer_is_timed():
+    net = gluon.nn.Dense(2)
+    net.initialize()
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1, "momentum": 0.9})
+    profiler.start()
+    for _ in range(3):
+        with autograd.record():
+            loss = net(nd.ones((4, 3))).sum()
+        loss.backward()
+        trainer.step(4)
+    profiler.stop()
+    found = times()["operator"]
+    assert sum(row["Count"] for name, row in found.items() if "SGD.update" in name) == 3
+
+
 def test_results_are_the_same_while_timing_and_afterwards():
     executor = bound()
     for array in executor.arg_arrays:

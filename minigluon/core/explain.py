@@ -64,7 +64,8 @@ def explain(call: Call, inputs: Any, error: Exception) -> Exception:
         "\n  received" in str(error) or type(error) not in _PLAIN
     ):
         return error
-    missing = len([n for n in names if n not in op.optional]) - len(data)
+    optional = op.optional if op.input_rule is None else ()
+    missing = len([n for n in names if n not in optional]) - len(data)
     if missing > 0 and not op.variadic:
         return ShapeError(
             f"{op.name}: too few arrays.\n  received  {received(call, data) or 'none'}\n"

@@ -111,8 +111,8 @@ class GraphOp(Op):
         if self.unsized:
             least = 0 if compiles else sys.maxsize
             return Plan(self.arguments, self.heads, types, wanted, data, least, training)
-        if compiles and len(self.planned) < SIGNATURES:
-            return Plan(self.arguments, self.heads, types, wanted, data, 0, training)
+        if len(self.planned) < SIGNATURES and (compiles or not self.compiles):
+            return Plan(self.arguments, self.heads, types, wanted, data, 0, training, compiles)
         key = (training, wanted, types)
         found = self.plans.get(key)
         if found is None:

@@ -15,12 +15,16 @@ from .store import run_into
 from .wrapping import finish, new, wrap, wrap_many, wrappers
 
 
+#: the most inputs for which there is a function of their number
+WRITTEN_OUT = 16
+
+
 def invoke(call: Call, inputs: Any, out: Any = None) -> Any:
     """Run a Call on NDArrays; a list of NDArrays when the operator has several visible outputs.
 
     Raises an ``MXNetError`` that names the operator and shows its inputs if it cannot run.
     """
-    if out is None and inputs and call.dense is not None:
+    if out is None and 0 < len(inputs) <= WRITTEN_OUT and call.dense is not None:
         return runner(len(inputs))(call, *inputs)
     return invoke_any(call, inputs, out)
 
@@ -111,4 +115,6 @@ def invoke_any(call: Call, inputs: Any, out: Any = None) -> Any:
     return finish(call, inputs, data, result)
 
 
-__all__ = ["dense", "invoke", "new", "runner", "wrap", "wrap_many", "wrappers", "written"]
+__all__ = [
+    "dense", "invoke", "invoke_any", "new", "runner", "wrap", "wrap_many", "wrappers", "written",
+]  # fmt: skip

@@ -196,9 +196,11 @@ def trim(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 def present(call: Call, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The inputs that are given, of an operator whose attributes say which these are."""
     given = tuple([x for x in inputs if x is not None])
-    if len(given) > call.takes and all(hasattr(x, "_data") for x in given):
-        from .explain import too_many
+    if len(given) != call.takes and all(hasattr(x, "_data") for x in given):
+        from .explain import explain, too_many
 
+        if len(given) < call.takes:
+            raise explain(call, given, ValueError("there are too few arrays"))
         names = call.op.names_of_inputs(call.attrs)
         raise too_many(call.op, names, [n for n in call.op.inputs if n not in names])
     return given

@@ -24,7 +24,7 @@ def constant(dtype: np.dtype[Any], value: float) -> np.ndarray:
 
 
 def _make(dtype: np.dtype[Any], value: float) -> np.ndarray:
-    if dtype.kind != "f":
+    if dtype.kind in "iub":
         bits = 8 * dtype.itemsize
         whole = int(value) if np.isfinite(value) else 0
         return np.array(whole % 2**bits, np.uint64).astype(dtype)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import platform
 import sys
 import tempfile
 import warnings
@@ -31,6 +32,7 @@ def target() -> Any:
             llvm.initialize()
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
+        llvm.parse_assembly("declare void @f(ptr)")  # older ones know typed pointers only
         return llvm, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
     except (ImportError, RuntimeError, AttributeError, OSError, ValueError):
         return None
@@ -56,9 +58,8 @@ def vector_bytes() -> int:
 @cache
 def registers() -> int:
     """How many vector registers there are."""
-    if vector_bytes() == 64 or sys.platform != "win32" and os.uname().machine in ("aarch64",):
-        return 32
-    return 16
+    wide = vector_bytes() == 64 or platform.machine().lower() in ("aarch64", "arm64")
+    return 32 if wide else 16
 
 
 class Module:
@@ -147,3 +148,74 @@ def _warn_no_cache(error: str) -> None:
         RuntimeWarning,
         stacklevel=4,
     )
+
+
+_NAMES = {"float32": ("float", "f32", 4), "float64": ("double", "f64", 8)}
+
+
+class Text:
+    """Lines of instructions for vectors of one type."""
+
+    def __init__(self, dtype: str):
+        self.kind, self.suffix, size = _NAMES[dtype]
+        self.lanes, self.align = vector_bytes() // size, size
+        self.vector = f"<{self.lanes} x {self.kind}>"
+        self.name = f"v{self.lanes}{self.suffix}"
+        self.lines: list[str] = []
+
+    def __call__(self, text: str) -> None:
+        self.lines.append(text)
+
+    def load(self, name: str, pointer: str, place: int) -> None:
+        """A vector that lies ``place`` vectors behind an address."""
+        self(f"%p{name} = getelementptr i8, ptr {pointer}, i64 {place * vector_bytes()}")
+        self(f"%{name} = load {self.vector}, ptr %p{name}, align {self.align}")
+
+    def spread(self, name: str, pointer: str, place: int) -> None:
+        """A number at ``place`` behind an address, in all lanes."""
+        self(f"%p{name} = getelementptr {self.kind}, ptr {pointer}, i64 {place}")
+        self(f"%s{name} = load {self.kind}, ptr %p{name}")
+        self(f"%i{name} = insertelement {self.vector} poison, {self.kind} %s{name}, i32 0")
+        self(
+            f"%{name} = shufflevector {self.vector} %i{name}, {self.vector} poison, "
+            f"<{self.lanes} x i32> zeroinitializer"
+        )
+
+    def fma(self, name: str, x: str, y: str, z: str) -> None:
+        v = self.vector
+        self(f"%{name} = call {v} @llvm.fma.{self.name}({v} {x}, {v} {y}, {v} {z})")
+
+    def at(self, name: str, pointer: str, *, index: str = "1", pitch: str) -> None:
+        """``pointer + index * pitch`` bytes."""
+        self(f"%by_{name} = mul i64 {index}, {pitch}")
+        self(f"%{name} = getelementptr i8, ptr {pointer}, i64 %by_{name}")
+
+    def count(self, name: str, limit: str, again: str, after: str) -> None:
+        """The end of a loop: on to ``again`` with the next number of the counter, or ``after``."""
+        self(f"%next_{name} = add i64 %{name}, 1")
+        self(f"%end_{name} = icmp sge i64 %next_{name}, {limit}")
+        self(f"br i1 %end_{name}, label %{after}, label %{again}")
+
+    def clamped(self, name: str, counter: str, step: int, size: str) -> None:
+        """``min(counter * step, size - step)``: the last tile overlaps the one before it."""
+        self(f"%wish_{name} = mul i64 %{counter}, {step}")
+        self(f"%last_{name} = sub i64 {size}, {step}")
+        self(f"%{name} = call i64 @llvm.smin.i64(i64 %wish_{name}, i64 %last_{name})")
+
+    def define(self, name: str, arguments: str, addresses: str) -> None:
+        """The head of a function of integers; those that are addresses become ``%name_``."""
+        self._name, self._arguments = name, arguments.split()
+        self(f"define void @{name}({', '.join(f'i64 %{a}' for a in self._arguments)}) {{\nentry:")
+        for address in addresses.split():
+            self(f"%{address}_ = inttoptr i64 %{address} to ptr")
+
+    def function(self, declarations: str = "") -> Any:
+        """The function these lines define, compiled."""
+        v = self.vector
+        head = (
+            f"declare {v} @llvm.fma.{self.name}({v}, {v}, {v})\n"
+            f"declare {self.kind} @llvm.vector.reduce.fadd.{self.name}({self.kind}, {v})\n"
+            "declare i64 @llvm.smin.i64(i64, i64)\n"
+        )
+        text = f"{head}{declarations}\n" + "\n".join(self.lines) + "\n"
+        return Module(text).function(self._name, len(self._arguments))

@@ -25,6 +25,8 @@ from . import _llvm
 
 #: smaller arrays are left to numpy, which has a cache of its own
 SMALLEST = 1 << 16
+#: from here on the system is asked for huge pages, as numpy does
+HUGE = 1 << 22
 #: how many blocks are kept
 BLOCKS = 128
 #: where numpy's table has the functions that set and get how memory is taken
@@ -73,10 +75,15 @@ class _Handler:
         parts = [ctypes.c_void_p.from_address(usual + 128 + 8 * k).value or 0 for k in range(5)]
         known = [libc.aligned_alloc, libc.calloc, libc.realloc, libc.free]
         addresses = [ctypes.cast(f, ctypes.c_void_p).value for f in known]
-        #: lock, number of blocks, bytes kept, most bytes, numpy's five, the C library's four, blocks
-        self.state = np.zeros(13 + 2 * BLOCKS, np.int64)
+        if sys.platform == "linux":
+            known.append(libc.madvise)
+            addresses.append(ctypes.cast(libc.madvise, ctypes.c_void_p).value)
+        else:
+            addresses.append(0)
+        #: lock, count of blocks, bytes kept, most bytes, numpy's 5, the C library's 5, the blocks
+        self.state = np.zeros(14 + 2 * BLOCKS, np.int64)
         self.state[3] = limit
-        self.state[4:9], self.state[9:13] = parts, addresses
+        self.state[4:9], self.state[9:14] = parts, addresses
         module = _llvm.Module(_text())
         self._functions = [module.address(n) for n in ("malloc", "calloc", "realloc", "free")]
         self._module = module
@@ -170,7 +177,7 @@ define internal ptr @take(ptr %s, i64 %size) {{
   br i1 %got, label %search, label %none
 search:{word("count", 1)}{word("kept", 2)}
   %last = sub i64 %count, 1
-  %blocks = getelementptr i64, ptr %s, i64 13
+  %blocks = getelementptr i64, ptr %s, i64 14
   br label %next
 next:
   %i = phi i64 [%last, %search], [%before, %other]
@@ -224,7 +231,20 @@ large:
   %kept = call ptr @take(ptr %s, i64 %whole)
   %none = icmp eq ptr %kept, null
   br i1 %none, label %new, label %done
-new:{call("%fresh", 9, "i64 64, i64 %whole")}
+new:
+  %huge = icmp uge i64 %whole, {HUGE}
+  %alignment = select i1 %huge, i64 2097152, i64 64{call("%fresh", 9, "i64 %alignment, i64 %whole")}
+  %failed = icmp eq ptr %fresh, null{word("advise", 13)}
+  %can = icmp ne i64 %advise, 0
+  %worth = and i1 %can, %huge
+  %refuse = xor i1 %failed, true
+  %both = and i1 %worth, %refuse
+  br i1 %both, label %advice, label %made
+advice:
+  %advising = inttoptr i64 %advise to ptr
+  %told = call i32 %advising(ptr %fresh, i64 %whole, i32 14)
+  br label %made
+made:
   ret ptr %fresh
 done:
   ret ptr %kept
@@ -241,7 +261,7 @@ large:
   %kept = call ptr @take(ptr %s, i64 %whole)
   %none = icmp eq ptr %kept, null
   br i1 %none, label %new, label %clear
-new:{call("%fresh", 10, "i64 1, i64 %whole")}
+new:{word("ctx_large", 4)}{call("%fresh", 6, "i64 %ctx_large, i64 1, i64 %whole", "_large")}
   ret ptr %fresh
 clear:
   call void @llvm.memset.p0.i64(ptr %kept, i8 0, i64 %size, i1 false)
@@ -272,7 +292,7 @@ room:{word("count", 1)}{word("kept", 2)}
   %over = icmp ugt i64 %sum, %most
   %full = icmp sge i64 %count, {BLOCKS}
   %either = or i1 %over, %full
-  %blocks = getelementptr i64, ptr %s, i64 13
+  %blocks = getelementptr i64, ptr %s, i64 14
   br i1 %either, label %oldest, label %keep
 oldest:
   %first = load ptr, ptr %blocks

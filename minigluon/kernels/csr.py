@@ -9,6 +9,7 @@
 ``slice_block(csr, rows, columns)``         block of two ``(begin, end)`` pairs; may be empty
 ``take_rows(csr, ids)``                     rows by checked ids, repeats allowed
 ``concat_rows(csrs)``                       stack on top of each other
+``transposed(csr)``                         the transpose, as csr
 ``row_sums / column_sums(csr)``             dense vectors, accumulated in double precision
 ``total(csr)``, ``square_sums(csr, axis)``  parts of ``sum``, ``mean`` and ``norm``
 ``stored_counts(csr, axis)``                how many entries are stored: in all, by column, by row
@@ -141,6 +142,14 @@ def concat_rows(parts: Sequence[Csr]) -> Csr:
         np.concatenate([np.zeros(1, np.int64), *indptr]),
         (sum(p.shape[0] for p in parts), parts[0].shape[1]),
     )
+
+
+def transposed(csr: Csr) -> Csr:
+    """The transpose; its columns ascend."""
+    order = csr.indices.argsort(kind="stable")
+    indptr = np.zeros(csr.shape[1] + 1, np.int64)
+    np.cumsum(np.bincount(csr.indices, minlength=csr.shape[1]), out=indptr[1:])
+    return Csr(csr.values[order], row_ids(csr)[order], indptr, csr.shape[::-1])
 
 
 def row_sums(csr: Csr) -> np.ndarray:

@@ -111,8 +111,9 @@ class _Calls:
         """Columns from ``first`` on: panels of a width, with rows ``pitch`` bytes apart."""
         lanes = tiles.lanes(self.dtype)
         offsets = np.arange(self.depth) * pitch
-        rows = np.array([[0, 1]] * panels)
-        each = np.array([[0, self.depth]] * -(-width // (lanes * self.vectors)))
+        parts, inner = tiles.parts(self.depth)
+        rows = np.array([[0, parts]] * panels)
+        each = np.array([[0, inner]] * -(-width // (lanes * self.vectors)))
         self.kept += [offsets, rows, each]
         left, start, line = self.memory.ctypes.data, self.zeros.ctypes.data, self.columns
         row = 0
@@ -123,9 +124,9 @@ class _Calls:
             )  # fmt: skip
             after = (
                 line * self.bytes, panels, width * self.bytes, panel, width * self.bytes, many, 0,
-                rows.ctypes.data, each.ctypes.data, self.depth,
+                rows.ctypes.data, each.ctypes.data, inner,
             )  # fmt: skip
-            run = tiles.products(tiles.name(self.dtype), n, self.vectors)
+            run = tiles.products(tiles.name(self.dtype), n, self.vectors, apart=parts > 1)
             self.calls.append((run, before, (row * line + first) * self.bytes, after))
             row += n * many
 

@@ -300,29 +300,31 @@ class _Run:
         """Whether padding can be left out: where a line is one row."""
         return self.layout.batched and not self.in_place
 
-    def _row_ranges(self) -> Any:
-        """The rows of the kernel that matter to a line, for each row of the results."""
-        if not self._skips:
-            return np.array([[0, 1]] * self.lines)
-        found = _ranges(self.y, self.data.shape[2])
-        # rows that make the last block whole
-        return np.concatenate([found, np.zeros((self.layout.rows, 2), found.dtype)])
+    def _ranges(self, vectors: int) -> tuple[Any, Any, int, bool]:
+        """Which factors matter to a line and to a tile, and how they are counted; see `tiles`.
 
-    def _tile_ranges(self, vectors: int) -> Any:
-        """The factors of a row of the kernel that matter to a tile."""
-        tiles_ = -(-self.length // (self.lanes * vectors))
+        That is ``(row_range, tile_range, inner, apart)``.
+        """
+        tile_count = -(-self.length // (self.lanes * vectors))
         if not self._skips:
-            return np.array([[0, self.offsets.size]] * tiles_)
+            parts, inner = tiles.parts(self.offsets.size)
+            return (
+                np.array([[0, parts]] * self.lines), np.array([[0, inner]] * tile_count), inner,
+                parts > 1,
+            )  # fmt: skip
+        by_row = _ranges(self.y, self.data.shape[2])
+        # rows that make the last block whole
+        by_row = np.concatenate([by_row, np.zeros((self.layout.rows, 2), by_row.dtype)])
         found = _ranges(self.x, self.data.shape[3])
         last = len(found) - vectors
-        parts = [found[min(t * vectors, last) :][:vectors] for t in range(tiles_)]
-        used = [p[p[:, 0] < p[:, 1]] for p in parts]
+        places = [found[min(t * vectors, last) :][:vectors] for t in range(tile_count)]
+        used = [p[p[:, 0] < p[:, 1]] for p in places]
         ends = [[p[:, 0].min(), p[:, 1].max()] if len(p) else [0, 0] for p in used]
-        return np.array(ends) * self.channels
+        inner = self.channels * len(self.x.taps)
+        return by_row, np.array(ends) * self.channels, inner, 2 * inner >= tiles.FEWEST_APART
 
     def products(self, weight: Any, start: Any) -> None:
         """Fill ``other``; the weight's kernel is just the taps of the axes."""
-        taps = len(self.y.taps), len(self.x.taps)
         # the order (y, x, channel) makes padding a range of factors
         matrix = np.ascontiguousarray(weight.transpose(0, 2, 3, 1)).reshape(len(weight), -1)
         offsets = np.ascontiguousarray(self.offsets.transpose(1, 2, 0))
@@ -344,12 +346,11 @@ class _Run:
                 for n, many in split:
                     calls.append((n, many, f, k, 0))
                     f += n * many
-        tile_range, row_range = self._tile_ranges(vectors), self._row_ranges()
-        inner = self.channels * taps[1] if self._skips else depth
+        row_range, tile_range, inner, apart = self._ranges(vectors)
         for r, part, source in self._blocks():
             to = (part if made is None else made).ctypes.data
             for n, many, f, k, x_block in calls:
-                tiles.products(tiles.name(self.dtype), n, vectors, x_block > 0)(
+                tiles.products(tiles.name(self.dtype), n, vectors, x_block > 0, apart)(
                     source + k * self.group * self.bytes, offsets.ctypes.data, depth,
                     packed.ctypes.data + f * depth * self.bytes, start.ctypes.data + f * self.bytes,
                     to + f * self.pitch * self.bytes, self.pitch * self.bytes,

@@ -52,6 +52,11 @@ def _dense_csr(a: Any, b: Any, transpose_a: bool, transpose_b: bool, stype: str)
 def _csr_csr(a: Any, b: Any, transpose_a: bool, transpose_b: bool, stype: str) -> Any:
     from scipy import sparse
 
+    if transpose_b and not transpose_a:  # scipy would make arrays as long as rows are
+        columns, slots = distinct.distinct(np.concatenate((a.indices, b.indices)), a.shape[1])
+        cut = a.indices.size
+        a = Csr(a.values, slots[:cut], a.indptr, (a.shape[0], columns.size))
+        b = Csr(b.values, slots[cut:], b.indptr, (b.shape[0], columns.size))
     half = a.dtype == np.float16
     left, right = (
         sparse.csr_matrix(

@@ -88,17 +88,18 @@ def combine(coefficients: Any, rows: Any, depth: int) -> Any:
     made = np.empty((count, depth), dtype)
     size, vectors = tiles.tile_sizes(count, -(-depth // lanes))
     vectors = min(vectors, depth // lanes)
-    start, everything = np.zeros(count, dtype), np.array([[0, 1]])
-    each = np.array([[0, len(rows)]] * -(-depth // lanes))
+    parts, inner = tiles.parts(len(rows))
+    start, everything = np.zeros(count, dtype), np.array([[0, parts]])
+    each = np.array([[0, inner]] * -(-depth // lanes))
     offsets = np.arange(len(rows)) * rows.strides[0]
     packed = tiles.packed(np.ascontiguousarray(coefficients), size)
     first = 0
     for n, many in tiles.split(count, size):
-        tiles.products(tiles.name(dtype), n, vectors)(
+        tiles.products(tiles.name(dtype), n, vectors, apart=parts > 1)(
             rows.ctypes.data, offsets.ctypes.data, len(rows),
             packed.ctypes.data + first * len(rows) * itemsize, start.ctypes.data,
             made[first:].ctypes.data, depth * itemsize, 1, depth * itemsize, 0, 0, many, 0,
-            everything.ctypes.data, each.ctypes.data, len(rows),
+            everything.ctypes.data, each.ctypes.data, inner,
         )  # fmt: skip
         first += n * many
     return made

@@ -65,7 +65,7 @@ class Rowwise:
         self._run = _llvm.Module(text).function("rows", 3)
 
     def table(self, steps: int, **operands: Any) -> Any:
-        """Where the operands lie, for each step: arrays ``(steps, rows, columns)``, last axis dense.
+        """Where operands lie at each step: arrays ``(steps, rows, columns)``, rows dense.
 
         What has one step is the same for all, and a vector the same for every row as well. The
         caller keeps the arrays alive.

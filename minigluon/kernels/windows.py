@@ -10,14 +10,15 @@ from functools import cache
 from typing import Any
 
 from . import tiles
+from ._llvm import Text
 
 #: wider windows, whose elements are written out, are left to other kernels
 WIDEST = 8
 
 _ARGUMENTS = (
-    "data", "out", "extra", "start", "planes", "channels", "height", "width", "places_y",
-    "places_x", "kernel_y", "stride_y", "dilate_y", "pad_y", "pad_x",
-)  # fmt: skip
+    "data out extra start planes channels height width places_y places_x kernel_y stride_y "
+    "dilate_y pad_y pad_x"
+)
 
 
 def can(dtype: Any, kernel_x: int) -> bool:
@@ -48,7 +49,7 @@ def sums(dtype: str, kernel_x: int, stride_x: int) -> Any:
 def weighted(dtype: str, kernel_x: int, stride_x: int, dilate_x: int) -> Any:
     """A function that fills in sums of windows, each element times a weight of the channel.
 
-    Its arguments are those of `largest`, with the weights (channels, kernel_y, ``kernel_x``) for the
+    Its arguments are those of `largest`, with weights (channels, kernel_y, ``kernel_x``) for the
     numbers, and what sums start from (channels) behind them. Planes are of one channel after the
     other.
     """
@@ -59,7 +60,7 @@ class _Windows:
     """The loops over planes, rows and vectors of windows, and over the rows of a window."""
 
     def __init__(self, dtype: str, kernel_x: int, stride_x: int, dilate_x: int = 1):
-        self.t = tiles.Text(dtype)
+        self.t = Text(dtype)
         self.kernel_x, self.stride, self.dilate = kernel_x, stride_x, dilate_x
         self.bits = f"<{self.t.lanes} x i1>"
         self.places = f"<{self.t.lanes} x i64>"
@@ -132,9 +133,7 @@ class _Windows:
         """Everything up to the body for row ``i`` of the windows; values go round its loop."""
         t, n = self.t, self.t.lanes
         self.values, self.outside = values, outside
-        t(f"define void @windows({', '.join(f'i64 %{a}' for a in _ARGUMENTS)}) {{\nentry:")
-        for name in ("data", "out", "extra", "start"):
-            t(f"%{name}_ = inttoptr i64 %{name} to ptr")
+        t.define("windows", _ARGUMENTS, "data out extra start")
         previous = "entry"
         for name in ("plane", "y", "tile"):
             t(f"br label %{name}_loop\n{name}_loop:")
@@ -265,4 +264,4 @@ class _Windows:
             head.append(
                 f"declare void @llvm.masked.store.v{n}{short}.p0({vector}, ptr, i32, {self.bits})"
             )
-        return t.function("windows", len(_ARGUMENTS), "\n".join(head))
+        return t.function("\n".join(head))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import autograd
 from .. import ndarray as nd
 from .. import optimizer as opt
 from ..base import ArgumentError, MXNetError, ShapeError, StorageError
@@ -283,7 +284,12 @@ def _check_fits(source, target):
 
 
 def _write(source, target):
-    """Copy values over, into whatever storage and dtype the target has."""
+    """Copy values over, into whatever storage and dtype the target has; never recorded."""
+    with autograd.pause():
+        _write_unrecorded(source, target)
+
+
+def _write_unrecorded(source, target):
     if source.stype != target.stype:
         if "default" not in (source.stype, target.stype):
             source = source.tostype("default")

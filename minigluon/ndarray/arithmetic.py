@@ -11,9 +11,9 @@ import numpy as np
 
 from ..core.call import Call
 from ..core.explain import recorded_write
-from ..core.invoke import dense, invoke, runner, written
+from ..core.invoke import dense, invoke_any, runner, written
 from ..core.op import registry
-from ..core.state import state
+from ..core.state import quiet, state
 from .methods import Binary, Method, refuse
 from .ndarray import NDArray
 
@@ -89,7 +89,7 @@ def binary(row: Binary, reflected: bool) -> Method:
 
     def otherwise(self: NDArray, other: Any) -> Any:
         if isinstance(other, NDArray):
-            return two(call, other, self) if reflected else two(call, self, other)
+            return invoke_any(call, (other, self) if reflected else (self, other))
         try:
             found = scalars.get(other) or scalars.find(other)
         except TypeError:  # not hashable
@@ -103,18 +103,31 @@ def binary(row: Binary, reflected: bool) -> Method:
 
 def inplace(row: Binary) -> Method:
     """The method of ``x += y``: the result is written into the memory of ``x``."""
-    call = registry[row.array].call()
-    scalars = ScalarCalls(row.scalar)
+    arrays = registry[row.array].call()
+    numbers = ScalarCalls(row.scalar)
     symbol = {"add": "+=", "sub": "-=", "mul": "*=", "truediv": "/=", "mod": "%=", "pow": "**="}
 
     def method(self: NDArray, other: Any) -> Any:
-        if isinstance(other, NDArray):
-            if state.recording and (self._entry is not None or other._entry is not None):
-                raise recorded_write(f"x {symbol[row.name]} y")
-            return invoke(call, (self, other), self)
-        if self._entry is not None and state.recording:
-            raise recorded_write(f"x {symbol[row.name]} {other}")
-        return invoke(scalars.find(other), (self,), self)
+        is_array = isinstance(other, NDArray)
+        recorded = self._entry is not None or (is_array and other._entry is not None)
+        if recorded and state.recording:
+            raise recorded_write(f"x {symbol[row.name]} {'y' if is_array else other}")
+        call = arrays if is_array else numbers.get(other) or numbers.find(other)
+        inputs = (self, other) if is_array else (self,)
+        if call.dense is not None and all([type(x) is NDArray for x in inputs]):
+            data = self._data
+            try:
+                if not is_array:
+                    result = quiet.run(call.dense, data, out=data)
+                elif other._data.dtype is data.dtype:
+                    result = quiet.run(call.dense, data, other._data, out=data)
+                else:
+                    result = None
+                if result is data:
+                    return self
+            except Exception:
+                pass
+        return invoke_any(call, inputs, self)
 
     return method
 

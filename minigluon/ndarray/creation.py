@@ -466,13 +466,13 @@ def from_dlpack(dlpack: Any) -> NDArray:
     holder = dlpack if hasattr(dlpack, "__dlpack__") else _Capsule(dlpack)
     try:
         shared = np.from_dlpack(holder)
-    except (ValueError, TypeError, BufferError) as error:
+    except (ValueError, TypeError, BufferError, RuntimeError, AttributeError) as error:
         raise ArgumentError(
             four_lines(
                 "Invalid DLPack Tensor. DLTensor capsules can be consumed only once.",
-                f"{dlpack!r:.60}",
-                "a fresh capsule, or an object with __dlpack__",
-                "make a new capsule",
+                f"{dlpack!r:.60} ({error})",
+                "a fresh capsule, or an object with __dlpack__, of a dtype that numpy has",
+                "make a new capsule, or convert the array in the other library",
             )
         ) from error
     if not shared.flags.writeable:

@@ -235,6 +235,13 @@ class NDArray:
         """A DLPack capsule of the array's memory, for other libraries to write to."""
         return self._data.__dlpack__()
 
+    def __dlpack__(self, **options: Any) -> Any:
+        """What ``torch.from_dlpack(x)`` and the like of other libraries ask for."""
+        return self._data.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False and isinstance(self._data, np.ndarray):
             return np.asarray(self._data, dtype)

@@ -196,6 +196,9 @@ class BaseSparseNDArray(NDArray):
 
     to_dlpack_for_write = to_dlpack_for_read
 
+    def __dlpack__(self, **options: Any) -> NoReturn:
+        raise NotSupportedForSparseNDArray(self.__dlpack__)
+
     def _sync_copyfrom(self, source_array: Any) -> NoReturn:
         raise NotImplementedError("a sparse array is not filled from raw memory: use x[:] = values")
 

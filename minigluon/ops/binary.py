@@ -19,7 +19,7 @@ from ..kernels import csr_arithmetic, row_sparse
 
 def divide(lhs, rhs, out=None):
     """``lhs / rhs``; whole numbers are cut towards zero, and give 0 over zero."""
-    if lhs.dtype.kind == "f":
+    if lhs.dtype.kind not in "iub":
         return np.divide(lhs, rhs, out=out)
     with np.errstate(all="ignore"):
         quotient = np.floor_divide(lhs, rhs)
@@ -31,14 +31,14 @@ def modulo(lhs, rhs, out=None):
     """The remainder with the sign of ``rhs``, as in Python; 0 where ``rhs`` is zero."""
     with np.errstate(all="ignore"):
         rest = np.mod(lhs, rhs)
-    if lhs.dtype.kind == "f":
+    if lhs.dtype.kind not in "iub":
         rest = np.where(np.equal(rhs, 0), lhs.dtype.type(0), rest)
     return rest if out is None else _fill(out, rest)
 
 
 def power(lhs, rhs, out=None):
     """``lhs ** rhs``; whole numbers are cut towards zero."""
-    if lhs.dtype.kind == "f":
+    if lhs.dtype.kind not in "iub":
         return np.power(lhs, rhs, out=out)
     if (rhs < 0).any():
         return _truncated(np.power)(lhs, rhs, out=out)
@@ -49,7 +49,7 @@ def _truncated(ufunc: np.ufunc) -> Callable[..., Any]:
     """The function with whole numbers computed with as float64, and cut towards zero."""
 
     def function(lhs, rhs, out=None):
-        if lhs.dtype.kind == "f":
+        if lhs.dtype.kind not in "iub":
             return ufunc(lhs, rhs, out=out)
         with np.errstate(all="ignore"):
             result = np.trunc(ufunc(lhs.astype(np.float64), rhs.astype(np.float64)))
@@ -123,7 +123,7 @@ def _declare_broadcasting(key: str, aliases: tuple[str, ...]) -> Op:
     kernel.__doc__ = _document(key, f"Elementwise ``{formula}`` with broadcasting.")
     gradient = _GRADIENTS.get(key, "zero")
     zero = "zero" if gradient == "zero" else None
-    declared: Op = op(kernel, aliases=aliases, grad=zero)
+    declared: Op = op(kernel, aliases=aliases, inplace=True, grad=zero)
     declared.dense = function
     declared.shape(all_broadcast)
     if zero is None:

@@ -13,9 +13,14 @@ import numpy as np
 
 from .. import storage
 from ..core.op import Op, registry
-from ..kernels import filled
-from . import binary, cast, elementwise, scalar, shape  # noqa: F401  (declare Cast, transpose)
-from .nn import activation  # noqa: F401  (declares Activation)
+from ..kernels import csr, csr_arithmetic, filled, row_sparse
+from . import binary, elementwise, scalar, slicing
+from ._places import within
+from ._shared import axis_of
+from .cast import Cast
+from .index import take
+from .nn.activation import Activation
+from .shape import transpose
 
 SPARSE = "csr", "row_sparse"
 
@@ -53,22 +58,81 @@ def _attach(declared: Op, stypes: tuple[str, ...], kernel: Any) -> None:
 for _name, _row in elementwise._TABLE.items():
     if not _row.keeps and _name != "zeros_like":
         _fill_unary(registry[_name])
-for _name in (*scalar._FUNCTIONS, "Activation", "Cast"):
+for _name in scalar._FUNCTIONS:
     if _name not in ("_mul_scalar", "_div_scalar"):  # these keep zero whatever the number
         _fill_unary(registry[_name])
+for _declared in (Activation, Cast):
+    _fill_unary(_declared)
 for _name, (_key, _) in binary._EQUAL_SHAPES.items():
-    _fill_binary(registry[_name], binary.FUNCTIONS[_key][0], True)
+    if _key != "hypot":  # its gradient is 0 / 0 where neither has an entry: not for csr / dense
+        _fill_binary(registry[_name], binary.FUNCTIONS[_key][0], True)
 for _key, (_function, _) in binary.FUNCTIONS.items():
-    _fill_binary(registry[f"broadcast_{_key}"], _function, False)
+    if _key != "hypot":
+        _fill_binary(registry[f"broadcast_{_key}"], _function, False)
 
 
-@registry["ones_like"].kernel("csr|row_sparse -> default")
+@elementwise.ones_like.kernel("csr|row_sparse -> default")
 def _(data, *, out=None):
     return np.ones(data.shape, data.dtype)
 
 
-@registry["transpose"].kernel("csr|row_sparse -> default")
+@transpose.kernel("csr|row_sparse -> default")
 def _(data, *, axes, out=None):
     if data.ndim == 2 and tuple(axes or (1, 0)) == (1, 0):
         return filled.transposed(data)
-    return registry["transpose"].dense(storage.densify(data), axes=axes)
+    return transpose.dense(storage.densify(data), axes=axes)
+
+
+@take.kernel("row_sparse default -> default", when=lambda axis, mode: axis == 0 and mode != "raise")
+def _(a, indices, *, axis, mode, out=None):
+    return row_sparse.lookup(a, within(indices, a.shape[0], mode, "take"))
+
+
+@slicing.slice_.kernel("row_sparse -> default", when=slicing._without_steps)
+def _(data, *, begin, end, step, out=None):
+    rows, *others = slicing._slices(begin, end, step)
+    return _cut_rows(data, *rows.indices(data.shape[0])[:2])[(slice(None), *others)]
+
+
+def _cut_rows(data: Any, start: int, stop: int) -> np.ndarray:
+    """Some neighbouring rows of a row_sparse array, dense."""
+    stop = max(start, stop)
+    first, last = data.indices.searchsorted((start, stop))
+    shape = (stop - start, *data.shape[1:])
+    part = storage.RowSparse(data.values[first:last], data.indices[first:last] - start, shape)
+    return row_sparse.densify(part)
+
+
+@slicing.slice_axis.kernel("csr|row_sparse -> default")
+def _(data, *, axis, begin, end, out=None):
+    k = axis_of(axis, data.ndim, "slice_axis")
+    start, stop = slicing._bounds(data.shape[k], axis, begin, end)
+    if type(data) is storage.RowSparse:
+        if k == 0:
+            return _cut_rows(data, start, stop)
+        return row_sparse.densify(
+            storage.RowSparse(
+                data.values[(slice(None),) * k + (slice(start, stop),)],
+                data.indices,
+                (*data.shape[:k], stop - start, *data.shape[k + 1 :]),
+            )
+        )
+    ranges = [(0, data.shape[0]), (0, data.shape[1])]
+    ranges[k] = (start, stop)
+    return csr.densify(csr.slice_block(data, *ranges))
+
+
+@binary.add_n.kernel("default|csr|row_sparse* -> default")
+def _(*args, out=None):
+    total = storage.densify(args[0])
+    total = total.copy() if total is args[0] else total
+    for x in args[1:]:
+        if x.shape != total.shape:
+            raise binary._unequal("add_n", args[0], x)
+        if type(x) is np.ndarray:
+            total += x
+        elif type(x) is storage.Csr:
+            csr_arithmetic.add_dense(x, total, out=total)
+        else:
+            row_sparse.add_dense(x, total, out=total)
+    return total

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import storage
 from ..core.op import op
+from ..kernels import extremes
 from .reduce import axes_of, put, reduced_shape
 
 _POSITIONS = {"argmax": np.argmax, "argmin": np.argmin}
@@ -31,6 +33,15 @@ def _declare_position(name: str) -> None:
     declared = op(kernel, scalar=True, grad="zero")
     declared.shape(_position_shape)
     declared.dtype(_position_dtypes)
+
+    @declared.kernel("csr -> default", when=lambda axis, keepdims: axis is not None)
+    def _(data, *, axis, keepdims, out=None):
+        (axis,) = axes_of(2, (axis,))
+        if not data.shape[axis]:
+            return kernel(storage.densify(data), axis=axis, keepdims=keepdims, out=out)
+        position = extremes.positions(data, axis, name == "argmax")
+        position = np.expand_dims(position, axis) if keepdims else position
+        return put(position, _position_dtype(data.dtype), out)
 
 
 def _position_dtype(dtype: Any) -> Any:

@@ -14,6 +14,7 @@ from ..core.attributes import Shape
 from ..core.infer import UNKNOWN_SHAPE
 from ..core.op import Op, op, registry
 from ..kernels import csr as csr_kernels
+from ..kernels import extremes
 from .elementwise import real_dtype
 
 _PARAMETERS = """
@@ -412,3 +413,31 @@ def _(data, *, axis, keepdims, exclude, out=None):
     axes = axes_of(data.ndim, axis, exclude)
     dtype = data.dtype if data.dtype.kind == "f" else np.float32
     return put(sparse_sum(data, axes, keepdims) / _count(data.shape, axes), dtype, out)
+
+
+def _over_stored(declared: Op, ufunc: Any, absent_nan: float | None) -> None:
+    """Rows that reduce what is stored; with ``absent_nan`` this number stands for NaN."""
+
+    @declared.kernel("csr|row_sparse -> default")
+    def _(data, *, axis, keepdims, exclude, out=None):
+        axes = axes_of(data.ndim, axis, exclude)
+        if absent_nan is not None:
+            data = data.with_values(_without_nan(data.values, absent_nan))
+        if ufunc is np.add:
+            return put(sparse_sum(data, axes, keepdims), data.dtype, out)
+        if not axes or not _count(data.shape, axes):
+            return declared.dense(
+                storage.densify(data), axis=axis, keepdims=keepdims, exclude=exclude, out=out
+            )
+        result = extremes.reduced(ufunc, data, axes)
+        return put(np.reshape(result, shape_after(data.shape, axes, keepdims)), data.dtype, out)
+
+
+for _name, _ufunc, _absent in (
+    ("max", np.maximum, None),
+    ("min", np.minimum, None),
+    ("prod", np.multiply, None),
+    ("nansum", np.add, 0),
+    ("nanprod", np.multiply, 1),
+):
+    _over_stored(registry[_name], _ufunc, _absent)

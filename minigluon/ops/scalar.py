@@ -22,7 +22,7 @@ def computing_dtype(dtype: np.dtype[Any], is_int: bool) -> np.dtype[Any]:
 
     Whole numbers stay so if the number ``is_int`` (as by default), and become float64 if not.
     """
-    if dtype.kind == "f":
+    if dtype.kind not in "iub":
         return dtype
     if not is_int:
         return np.dtype(np.float64)
@@ -35,7 +35,7 @@ def _declare(name: str) -> Op:
 
     def kernel(data, *, scalar: Scalar = 1.0, is_int: bool = True, out=None):
         dtype = data.dtype
-        if dtype.kind != "f":
+        if dtype.kind in "iub":
             dtype = computing_dtype(dtype, is_int)
             data = data.astype(dtype, copy=False)
         if number_first:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import AttributeValueError, ShapeError
+from ..base import ShapeError
 from ..core.attributes import Shape
 from ..core.infer import UNKNOWN, UnknownShape, known
 from ..core.op import op
@@ -30,7 +30,7 @@ def _slices(begin, end, step):
             "  fix       fill the shorter ones up with None"
         )
     if 0 in step:
-        raise AttributeValueError(
+        raise ShapeError(
             f"slice: a step is zero.\n  received  step={step}\n"
             "  expected  steps forwards or backwards\n  fix       pass 1 for every element"
         )

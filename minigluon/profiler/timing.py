@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 from ..core.op import registry
 from ..core.plan import assemble
 from ..core.state import quiet, state
+from ..optimizer.compiled import Stepper
 
 
 class Record(NamedTuple):
@@ -54,6 +55,7 @@ def resume() -> None:
 
     state.quietly = timed
     quiet.switch(False)
+    Stepper.step = _timed_step  # type: ignore[method-assign]
 
 
 def pause() -> None:
@@ -61,7 +63,9 @@ def pause() -> None:
     run = _untimed.pop(threading.get_ident(), None)
     if run is not None:
         state.quietly = run
-        quiet.switch(not _untimed)
+        if not _untimed:
+            quiet.switch(True)
+            Stepper.step = _plain_step  # type: ignore[method-assign]
 
 
 _PLAN = re.compile("<plan (forward|backward|checked)?,? ?(checked)?>")
@@ -78,19 +82,22 @@ def _twin(plan: Any) -> Any:
     """A plan's function with every kernel and compiled part that it calls timed."""
     found = _twins.get(plan)
     if found is None:
+        names = plan.__globals__
         scope = {
-            name: _step(value) if _STEP.fullmatch(name) else value
-            for name, value in plan.__globals__.items()
+            name: _step(value, names.get(f"n{name[1:]}") if name[0] == "k" else None)
+            if _STEP.fullmatch(name)
+            else value
+            for name, value in names.items()
         }
         found = _twins[plan] = FunctionType(plan.__code__, scope, plan.__name__)
     return found
 
 
-def _step(function: Any) -> Any:
-    return _twin(function) if _is_plan(function) else _timed(function)
+def _step(function: Any, name: str | None) -> Any:
+    return _twin(function) if _is_plan(function) else _timed(function, name)
 
 
-def _timed(kernel: Any) -> Any:
+def _timed(kernel: Any, name: str | None = None) -> Any:
     """A kernel that notes how long it takes, unless it refuses its arguments."""
 
     def run(*arrays: Any, **keywords: Any) -> Any:
@@ -98,10 +105,27 @@ def _timed(kernel: Any) -> Any:
         result = kernel(*arrays, **keywords)
         end = perf_counter_ns()
         if result is not None:
-            records.append(Record("operator", name_of(kernel), begin, end, threading.get_ident()))
+            told = name or name_of(kernel)
+            records.append(Record("operator", told, begin, end, threading.get_ident()))
         return result
 
     return run
+
+
+def _timed_step(
+    self: Stepper, optimizer: Any, indices: Any, weights: Any, grads: Any, states: Any
+) -> Any:
+    """`Stepper.step`, which updates many parameters in one call, with its time noted."""
+    begin = perf_counter_ns()
+    left = _plain_step(self, optimizer, indices, weights, grads, states)
+    thread = threading.get_ident()
+    if len(left) < len(indices) and thread in _untimed:
+        name = f"compiled({type(optimizer).__name__}.update)"
+        records.append(Record("operator", name, begin, perf_counter_ns(), thread))
+    return left
+
+
+_plain_step = Stepper.step
 
 
 _names: dict[Any, str] = {}

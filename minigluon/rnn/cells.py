@@ -17,11 +17,10 @@ class _DenseCell(BaseRNNCell):
     def __init__(self, num_hidden, prefix, params, i2h_bias=None):
         super().__init__(prefix=prefix, params=params)
         self._num_hidden = num_hidden
-        self._iW = self.params.get("i2h_weight")
-        self._iB = self.params.get("i2h_bias", **({} if i2h_bias is None else {"init": i2h_bias}))
-        self._hW = self.params.get("h2h_weight")
-        self._hB = self.params.get("h2h_bias")
-        self._own_params = params is None
+        self._iW = self._params.get("i2h_weight")
+        self._iB = self._params.get("i2h_bias", **({} if i2h_bias is None else {"init": i2h_bias}))
+        self._hW = self._params.get("h2h_weight")
+        self._hB = self._params.get("h2h_bias")
 
     @property
     def state_info(self):

@@ -79,10 +79,9 @@ class BaseConvRNNCell(BaseRNNCell):
         )
         _, shapes, _ = probe.infer_shape(data=(1, *input_shape[1:]))
         self._state_shape = (0, *shapes[0][1:])
-        self._own_params = params is None
 
     def _variable(self, name, init):
-        return self.params.get(name, **({} if init is None else {"init": init}))
+        return self._params.get(name, **({} if init is None else {"init": init}))
 
     @property
     def state_info(self):

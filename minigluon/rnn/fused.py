@@ -61,7 +61,7 @@ class FusedRNNCell(BaseRNNCell):
         self._get_next_state, self._forget_bias = get_next_state, forget_bias
         self._directions = ["l", "r"] if bidirectional else ["l"]
         self._initializer = FusedRNN(None, num_hidden, num_layers, mode, bidirectional, forget_bias)
-        self._parameter = self.params.get("parameters", init=self._initializer)
+        self._parameter = self._params.get("parameters", init=self._initializer)
 
     @property
     def state_info(self):

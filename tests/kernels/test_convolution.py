@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from minigluon.kernels import convolution
+from minigluon.kernels import convolution, direct, rows, tiles
 from minigluon.kernels.convolution import Window
 
 CASES = [
@@ -17,6 +17,10 @@ CASES = [
     ((1, 2, 5, 6), (2, 1, 2, 4), 2, Window((2, 4), (1, 2), (1, 1), (0, 3))),
     ((1, 2, 3, 3), (2, 1, 1, 1), 2, Window((1, 1), (2, 1), (1, 1), (1, 1))),
     ((2, 3, 4, 5), (2, 3, 1, 1), 1, Window((1, 1), (1, 1), (1, 1), (0, 0))),
+    ((17, 3, 7, 6), (5, 3, 3, 3), 1, Window((3, 3), (2, 1), (1, 2), (2, 3))),
+    ((18, 4, 5, 5), (4, 2, 2, 2), 2, Window((2, 2), (1, 1), (1, 1), (1, 0))),
+    ((2, 2, 9, 9), (30, 2, 3, 3), 1, Window((3, 3), (1, 1), (1, 1), (1, 1))),
+    ((2, 3, 8, 8), (20, 3, 1, 1), 1, Window((1, 1), (1, 1), (1, 1), (0, 0))),
     ((1, 2, 4, 3, 4), (2, 2, 2, 2, 1), 1, Window((2, 2, 1), (1, 1, 2), (2, 1, 1), (1, 0, 0))),
 ]
 
@@ -43,12 +47,23 @@ def arrays(data, weight, seed=0):
     return rng.standard_normal(data), rng.standard_normal(weight)
 
 
-@pytest.fixture(params=[1 << 20, 600], ids=["one-block", "many-blocks"])
+NEVER = 1 << 60
+
+
+@pytest.fixture(params=["one-block", "many-blocks", "tiles", "few-windows"])
 def blocks(request, monkeypatch):
-    """The kernels with a large and with a tiny buffer."""
-    monkeypatch.setattr(convolution, "BUFFER_BYTES", request.param)
+    """BLAS with a large and with a tiny buffer, and both ways of compiled tiles."""
+    large = request.param == "one-block"
+    monkeypatch.setattr(convolution, "BUFFER_BYTES", 1 << 20 if large else 600)
     monkeypatch.setattr(convolution, "FEWEST_COLUMNS", 2)
-    monkeypatch.setattr(convolution, "FEWEST_FOR_NUMBA", 0 if request.param > 600 else 10**9)
+    compiled = request.param in ("tiles", "few-windows")
+    if compiled and not tiles.available():
+        pytest.skip("llvmlite is not there")
+    monkeypatch.setattr(convolution, "FEWEST_FOR_VECTORS", 0 if compiled else NEVER)
+    monkeypatch.setattr(direct, "FEWEST", 0 if compiled else NEVER)
+    monkeypatch.setattr(direct, "FEWEST_PLACES", 0)
+    few = request.param == "few-windows"
+    monkeypatch.setattr(rows, "worthwhile", lambda n, places, *_: few and len(places) <= 2)
 
 
 @pytest.mark.usefixtures("blocks")

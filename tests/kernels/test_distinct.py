@@ -1,3 +1,5 @@
+import gc
+
 import numpy as np
 import pytest
 
@@ -63,3 +65,44 @@ def test_clip_and_wrap_keep_the_shape():
     ids = np.array([[5.0, -1.0], [1.0, -4.0]])
     np.testing.assert_array_equal(distinct.clipped_ids(ids, 3), [[2, 0], [1, 0]])
     np.testing.assert_array_equal(distinct.wrapped_ids(ids, 3), [[2, 2], [1, 2]])
+
+
+def test_what_is_remembered_goes_with_the_array(numba_loaded):
+    ids = np.random.RandomState(0).randint(0, 900, 1000)
+    known = len(distinct._remembered.found)
+    rows, slots = distinct.distinct_columns(ids, 900)
+    np.testing.assert_array_equal(rows[slots], ids)
+    again = distinct.distinct_columns(ids, 900)
+    assert again[0] is rows
+    assert again[1] is slots
+    assert len(distinct._remembered.found) == known + 1
+    del ids
+    gc.collect()
+    assert len(distinct._remembered.found) == known
+
+
+def test_only_so_much_is_remembered(numba_loaded, monkeypatch):
+    monkeypatch.setattr(distinct, "_remembered", distinct._Remembered())
+    monkeypatch.setattr(distinct, "_REMEMBERED_IDS", 1500)
+    arrays = [np.random.RandomState(k).randint(0, 900, 600) for k in range(4)]
+    for ids in arrays:
+        distinct.distinct_columns(ids, 900)
+    found = [entry[0]() for entry in distinct._remembered.found.values()]
+    assert [x is y for x, y in zip(found, arrays[2:], strict=True)] == [True, True]
+    assert distinct._remembered.size == 1200
+
+
+def test_another_limit_is_looked_through_again(numba_loaded):
+    ids = np.random.RandomState(0).randint(0, 64, 600)
+    for limit in (64, 900):
+        rows, _ = distinct.distinct_columns(ids, limit)
+        np.testing.assert_array_equal(rows, np.unique(ids))
+
+
+@pytest.mark.parametrize("density", [0.001, 0.05, 0.9])
+def test_bitmaps_of_any_density_give_what_unique_gives(numba_loaded, density):
+    ids = np.flatnonzero(np.random.RandomState(1).rand(20_000) < density)
+    ids = np.random.RandomState(2).permutation(np.repeat(ids, 2))
+    rows = distinct.ranks(ids, 20_000)[2]
+    np.testing.assert_array_equal(rows, np.unique(ids))
+    assert rows.flags.owndata or 2 * rows.size > ids.size

@@ -19,6 +19,8 @@ CASES = [
     ((1, 2, 7, 7), Pool((2, 2), (3, 3), (1, 1), (3, 3))),
     ((1, 1, 9, 10), Pool((2, 4), (3, 3), (0, 0), (3, 3))),
     ((1, 2, 4, 6), Pool((2, 2), (2, 2), (0, 0), (2, 3))),
+    ((2, 1, 9, 50), Pool((3, 3), (2, 2), (1, 1), (5, 25))),
+    ((1, 2, 8, 70), Pool((2, 8), (1, 3), (1, 2), (9, 23))),
     ((1, 1, 20, 20), Pool((17, 18), (1, 1), (0, 0), (4, 3))),
 ]
 
@@ -70,6 +72,18 @@ def test_a_value_given_back_goes_where_it_came_from(shape, pool):
         pooling.spread_sum(g, pool, shape[2:]), summed, rtol=1e-12, atol=1e-12
     )
     np.testing.assert_array_equal(pooling.pick_largest(data, winner, pool), best)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape, pool", CASES)
+def test_averages_are_sums_times_a_factor_for_each_place(shape, pool, dtype):
+    data = np.random.default_rng(2).integers(-4, 5, shape).astype(dtype)
+    factor = np.arange(1.0, 1.0 + np.prod(pool.places)).reshape(pool.places).astype(dtype)
+    found = pooling.scaled_sums(data, pool, factor)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, pooling.add_up(data, pool) * factor)
+    plain = pooling.scaled_sums(data, pool, None)
+    np.testing.assert_array_equal(plain, pooling.add_up(data, pool))
 
 
 @pytest.mark.parametrize("stride, places", [((1, 1), (2, 2)), ((1, 2), (2, 1))])

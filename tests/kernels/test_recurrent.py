@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from minigluon.kernels import recurrent
+from minigluon.kernels import dense, recurrent, tiles
 
 STEPS, BATCH, WIDTH, HIDDEN = 3, 2, 4, 5
 
@@ -51,3 +51,34 @@ def test_gradients_of_weights_are_put_where_they_belong(mode):
             moved[k][at] += step
             ends.append(recurrent.forward(mode, x, moved, state, cell, None, kept)[0].sum())
         assert into[k][at] == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-5, abs=1e-7)
+
+
+@pytest.mark.skipif(not tiles.available(), reason="llvmlite is not there")
+@pytest.mark.parametrize("batch", [1, 3, 20])
+@pytest.mark.parametrize("mode", recurrent.GATES)
+def test_compiled_layers_give_what_numpy_gives_in_double_precision(monkeypatch, mode, batch):
+    numbers = np.random.default_rng(3)
+    steps, width, hidden = 4, 24, 40
+    rows = recurrent.GATES[mode] * hidden
+    shapes = ((rows, width), (rows, hidden), (rows,), (rows,))
+    weights = [numbers.normal(size=s) * 0.3 for s in shapes]
+    x, g = numbers.normal(size=(steps, batch, width)), numbers.normal(size=(steps, batch, hidden))
+    state, cell, g_state, g_cell = numbers.normal(size=(4, batch, hidden))
+
+    def run(dtype, fewest):
+        monkeypatch.setattr(recurrent, "FEWEST", fewest)
+        monkeypatch.setattr(dense, "FEWEST", fewest)
+        given = [w.astype(dtype) for w in weights]
+        data, first, last, d_first, d_last, incoming = (
+            v.astype(dtype) for v in (x, state, cell, g_state, g_cell, g)
+        )
+        kept = np.empty((recurrent.KEPT[mode], steps, batch, hidden), dtype)
+        out, end = recurrent.forward(mode, data, given, first, last, None, kept)
+        into = [np.full_like(w, np.nan) for w in given]
+        found = recurrent.backward(
+            mode, data, given, first, last, None, kept, incoming, d_first, d_last, into
+        )
+        return [v for v in (out, end, *found, *into) if v is not None]
+
+    for found, wanted in zip(run(np.float32, 0), run(np.float64, 1 << 60), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4 * np.abs(wanted).max())

@@ -104,11 +104,12 @@ def test_nan_gradients_are_not_clipped_away(path, name):
     assert np.isnan(weight).sum() == 1 or name == "ftrl"
 
 
+@pytest.mark.parametrize("width", [1, 2, 3, updates.NARROW + 4])
 @pytest.mark.parametrize("kinds", ["dd", "rr", "rd", "dr", "pd", "pp", "dp"])
 @pytest.mark.parametrize("name", RULES)
-def test_lazy_rules_change_the_rows_of_the_gradient_only(path, name, kinds):
+def test_lazy_rules_change_the_rows_of_the_gradient_only(path, name, kinds, width):
     dense_rule, lazy_rule, count, extra = RULES[name]
-    weight, grad, *states = operands(count)
+    weight, grad, *states = operands(count, shape=(11, width))
     ids = np.array([0, 3, 4, 10])
     partly = np.array([1, 3, 10])
     absent = np.setdiff1d(np.arange(11), partly)
@@ -156,6 +157,23 @@ def test_all_rows_agrees_with_the_dense_rule(path, name, kinds):
     for result, operand, expected in zip(results, stored, (weight, *states), strict=True):
         np.testing.assert_array_equal(densify(result), expected)
         assert type(result) is type(operand)
+
+
+@pytest.mark.parametrize("width", [2, updates.NARROW + 4])
+@pytest.mark.parametrize("name", RULES)
+def test_lazy_float32_steps_stay_beside_their_float64_twins(path, name, width):
+    _, lazy_rule, count, extra = RULES[name]
+    arrays = operands(count, np.float64, (40, width))
+    twins = [a.astype(np.float32) for a in arrays]
+    r = np.random.RandomState(2)
+    for _ in range(5):
+        ids = np.flatnonzero(r.rand(40) < 0.4)
+        values = r.randn(ids.size, width)
+        for (weight, _, *states), dtype in ((arrays, np.float64), (twins, np.float32)):
+            grad = RowSparse(values.astype(dtype), ids, weight.shape)
+            lazy_rule(weight, grad, *states, **COMMON, **extra)
+    for twin, exact in zip(twins, arrays, strict=True):
+        np.testing.assert_allclose(twin, exact, rtol=2e-4, atol=2e-5)
 
 
 @pytest.mark.parametrize("name", RULES)

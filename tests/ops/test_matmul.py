@@ -1,6 +1,7 @@
 """Products of matrices: every transpose, rank and storage, gradients, and what is refused."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -144,6 +145,53 @@ def test_gradients_written_into_csr_come_by_way_of_dense():
     assert rhs.grad.stype == "csr"
     wanted = lhs.asnumpy().T @ np.ones((3, 3))
     np.testing.assert_allclose(rhs.grad.asnumpy(), wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("error::minigluon.base.StorageFallbackWarning")
+@pytest.mark.parametrize("ta, tb", TRANSPOSES)
+@pytest.mark.parametrize("pair", list(itertools.product(("csr", "row_sparse"), repeat=2)))
+def test_no_sparse_operand_of_a_product_or_its_gradients_is_made_dense(pair, ta, tb):
+    left, right = (thin(3, 3) for _ in range(2))
+    with autograd.record():
+        arrays = [nd.array(x).tostype(s) for x, s in zip((left, right), pair, strict=True)]
+        for array in arrays:
+            array.attach_grad(stype="default")
+        product = nd.dot(*arrays, transpose_a=ta, transpose_b=tb)
+    product.backward(nd.ones((3, 3)))
+    a, b = left.T if ta else left, right.T if tb else right
+    ones = np.ones((3, 3))
+    lhs, rhs = ones @ b.T, a.T @ ones
+    np.testing.assert_allclose(product.asnumpy(), a @ b, rtol=1e-5, atol=1e-6)
+    for array, wanted in zip(arrays, (lhs.T if ta else lhs, rhs.T if tb else rhs), strict=True):
+        np.testing.assert_allclose(array.grad.asnumpy(), wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_a_wide_product_and_its_gradient_take_memory_of_the_stored_entries():
+    rows, width = 8192, 1_000_000
+    columns = np.sort(np.random.RandomState(0).randint(0, width, 2 * rows).reshape(rows, 2), axis=1)
+    batch = nd.sparse.csr_matrix(
+        (np.ones(2 * rows, np.float32), columns.ravel(), np.arange(rows + 1) * 2),
+        shape=(rows, width),
+    )
+    weight = nd.ones((width, 1)).tostype("row_sparse")
+    weight.attach_grad()
+    head = nd.ones((rows, 1))
+
+    def step():
+        with autograd.record():
+            product = nd.dot(batch, weight)
+        product.backward(head)
+
+    step()
+    tracemalloc.start()
+    try:
+        step()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert weight.grad.stype == "row_sparse"
+    assert weight.grad.indices.asnumpy().tolist() == np.unique(columns).tolist()
+    assert peak < 50 * batch.data.shape[0]  # bytes; the batch has 16k entries
 
 
 @pytest.mark.parametrize("ta", BOTH)

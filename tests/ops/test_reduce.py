@@ -235,6 +235,15 @@ def test_the_gradient_of_square_sum_is_row_sparse(how, differentiate, evaluate):
     np.testing.assert_allclose(densify(got), 2 * SPARSE)
 
 
+def test_the_gradient_of_square_sum_has_the_rows_of_the_incoming_one(differentiate):
+    # as in MXNet: other rows would take part in lazy updates
+    rows = RowSparse(SPARSE, np.arange(SPARSE.shape[0]), SPARSE.shape)
+    head = RowSparse(np.ones((2, 1)), np.array([1, 2]), (SPARSE.shape[0], 1))
+    (got,) = differentiate("_square_sum", rows, head=head, axis=1, keepdims=True)
+    assert got.indices.tolist() == [1, 2]
+    np.testing.assert_allclose(got.values, 2 * SPARSE[1:3])
+
+
 @pytest.mark.parametrize("how", [{}, {"axis": 1}, {"axis": (0, 2), "keepdims": True}])
 @pytest.mark.parametrize("name", ["sum", "mean", "prod", "nanprod", "norm"])
 def test_gradients_have_gradients(name, how, differentiate, second_derivative):

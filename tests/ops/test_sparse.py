@@ -72,3 +72,9 @@ def test_the_gradient_of_retain_has_the_rows_asked_for_once():
 def test_rows_that_are_not_there_are_refused(wrong):
     with pytest.raises(IndexOutOfRange, match=rf"(?s)retain: index {wrong}.*0 to 2"):
         nd.sparse.retain(nd.array(X).tostype("row_sparse"), nd.array([0, wrong]))
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0,)])
+def test_arrays_without_elements_become_row_sparse(shape):
+    rows = to_row_sparse(np.zeros(shape, np.float32))
+    assert (rows.shape, rows.indices.size, rows.values.shape) == (shape, 0, (0, *shape[1:]))

@@ -41,27 +41,33 @@ LOSSES = [
 class Network(gluon.HybridBlock):
     """Steps on the input and on earlier results."""
 
-    def __init__(self, steps):
+    def __init__(self, steps, norm):
         super().__init__(prefix="net_")
         self.steps = steps
+        self.norm = norm(in_channels=3, prefix="net_norm_") if norm else None
         self.w = self.params.get("w", shape=(3, 3), init="zeros")
         self.b = self.params.get("b", shape=(3,), init="zeros")
 
     def hybrid_forward(self, F, x, w, b):
         """The last result, kept from growing."""
         values = [x, F.dot(x, w)]
+        if self.norm is not None:
+            values[1] = self.norm(values[1])
         for function, first, second in self.steps:
             values.append(function(F, values[first], values[second], w, b))
         return F.tanh(values[-1] + F.broadcast_mul(values[1], F.reshape(b, shape=(1, 3))))
 
 
+NORMS = [None, gluon.nn.BatchNorm, gluon.nn.LayerNorm]
+
+
 def steps(pick):
-    """What a network does."""
+    """What a network does, and how it normalizes."""
     found = []
     for k in range(pick.integer(0, 5)):
         places = pick.integer(0, 1 + k), pick.integer(0, 1 + k)
         found.append((STEPS[pick.integer(0, len(STEPS) - 1)], *places))
-    return found
+    return found, NORMS[pick.integer(0, len(NORMS) - 1)]
 
 
 ACTIONS = {}
@@ -76,7 +82,7 @@ class Session:
     """A network, the numbers it is given, and what was seen so far."""
 
     def __init__(self, made, hybrid, seed):
-        self.net = Network(made)
+        self.net = Network(*made)
         self.net.initialize()
         if hybrid:
             self.net.hybridize(inline_limit=0)
@@ -99,7 +105,7 @@ class Session:
         self.seen += [a.asnumpy() for a in arrays]
 
     def see_gradients(self):
-        for p in (self.net.w, self.net.b):
+        for p in self.net.collect_params().values():
             if p.grad_req != "null":
                 self.see(p.grad())
 
@@ -110,7 +116,7 @@ class Session:
         except (MXNetError, UserWarning) as error:
             self.seen.append(type(error).__name__)
         self.see_gradients()
-        self.see(self.net.w.data(), self.net.b.data())
+        self.see(*[p.data() for p in self.net.collect_params().values()])
 
 
 @action

@@ -21,10 +21,13 @@ def signatures(row, variadic_count=2):
     return list(itertools.product(*[sorted(kinds) for kinds in inputs]))
 
 
-def hidden(earlier, row, stypes):
-    """Whether inputs stored so never get past the rows before this one."""
+def hidden(earlier, row, stypes, hint):
+    """Whether inputs stored so never get past the rows before this one.
+
+    Where a ``hint`` may ask for a storage they get past those that give another.
+    """
     return any(
-        other.matches(stypes) and other.when is None and other.outputs == row.outputs
+        other.matches(stypes) and other.when is None and (not hint or other.outputs == row.outputs)
         for other in earlier
     )
 
@@ -41,7 +44,7 @@ ROWS = {
     for stypes in signatures(row)
     if set(stypes) != {"default"} or row.outputs[0] != "default"
     if not getattr(row.function, "refuses", False)
-    if not hidden(registry[name].rows[:k], row, stypes)
+    if not hidden(registry[name].rows[:k], row, stypes, registry[name].hint)
 }
 
 

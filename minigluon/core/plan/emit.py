@@ -140,6 +140,7 @@ class Text:
         self.calls += 1
         inputs = [e for e in node.inputs if e is not None]
         self.environment[f"k{k}"] = kernel
+        self.environment[f"n{k}"] = call.op.name  # nothing reads it but who shows what runs
         given = [f"v{k}"] if call.outputs == 1 else [f"v{k}_{j}" for j in range(call.outputs)]
         taken = ", ".join(self.names[e] for e in inputs)
         self.lines.append(f"{', '.join(given)} = k{k}({taken})  # {call.op.name}")

@@ -20,7 +20,8 @@ class Plan:
 
     With ``like``, arguments it will be run with, it is made for arrays of their shapes and dtypes
     only, and compiled where it can be, if loops would go over ``least`` elements or more.
-    ``training`` is the mode it will be run in; None if in either.
+    ``training`` is the mode it will be run in; None if in either. With ``compiles=False`` knowing
+    shapes only serves to leave out what changes nothing.
 
     ``forward(*arguments)`` gives the outputs and then ``len(kept)`` values for the backward pass;
     ``backward(head_types).run(*headgradients, *kept, *arguments)`` gives the gradients.
@@ -40,6 +41,7 @@ class Plan:
         like: Sequence[Any] | None = None,
         least: int = 0,
         training: bool | None = None,
+        compiles: bool = True,
     ):
         self.arguments, self.outputs, self.types = list(arguments), list(outputs), tuple(types)
         self.wanted = tuple(wanted) if wanted is not None and any(wanted) else None
@@ -56,7 +58,7 @@ class Plan:
         if self.wanted is not None:
             self._differentiate()
         if like is not None:
-            self._specialise(like, least, training)
+            self._specialise(like, least, training, compiles)
         results = [*self.outputs, *self.kept]
         self.forward = emit(
             "forward", self.arguments, results, self.types, fresh=len(self.outputs),
@@ -104,7 +106,9 @@ class Plan:
                 read[result] = None
         return list(read)
 
-    def _specialise(self, like: Sequence[Any], least: int, training: bool | None) -> None:
+    def _specialise(
+        self, like: Sequence[Any], least: int, training: bool | None, compiles: bool
+    ) -> None:
         """Find out all shapes and dtypes, and which kept values are better computed again."""
         nodes = [e[0] for e in self.arguments]
         shapes: dict[Node, Any] = {n: x.shape for n, x in zip(nodes, like, strict=True)}
@@ -122,17 +126,20 @@ class Plan:
             known = facts([*self.outputs, *self.gradients], shapes, dtypes, training)
             if known is None:
                 return
-        self._simplify(known)
+        self._simplify(known, compiles)
+        if not compiles:
+            self.why = "its operators are run as in eager code"
+            return
         if self.wanted is not None:
             self._spare(known)
         self.known = known
 
-    def _simplify(self, known: Facts) -> None:
+    def _simplify(self, known: Facts, splits: bool) -> None:
         count = len(self.outputs)
         heads = [*self.outputs, *self.gradients]
         types = [*self.types, *[np.ndarray] * len(self.heads)]
         kinds = storages(heads, [*self.arguments, *self.heads], types)
-        heads = simplify(heads, known, lambda e: kinds.get(e) is np.ndarray, count)
+        heads = simplify(heads, known, lambda e: kinds.get(e) is np.ndarray, count, splits)
         self.outputs = [h for h in heads[:count] if h is not None]
         self.gradients = heads[count:]
         if self.wanted is not None:

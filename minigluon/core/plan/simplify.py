@@ -28,14 +28,15 @@ def splits(name: str) -> Any:
 
 
 def simplify(
-    heads: Sequence[Entry | None], known: Facts, dense: Callable[[Entry], bool], count: int
-) -> list[Entry | None]:
+    heads: Sequence[Entry | None], known: Facts, dense: Callable[[Entry], bool], count: int,
+    splits: bool,
+) -> list[Entry | None]:  # fmt: skip
     """The heads of the simpler graph; ``known`` learns about its entries.
 
-    The first ``count`` heads are outputs.
+    The first ``count`` heads are outputs. Operators are written as two only if ``splits``.
     """
     lowered = _lowered(heads, known, dense)
-    joining = _joining(heads, lowered, count)
+    joining = _joining(heads, lowered, count) if splits else set()
     now: dict[Entry, Entry] = {}
     seen: dict[Any, Node] = {}
     for node in topological(heads):

@@ -8,6 +8,7 @@ from typing import Any
 from ... import ndarray as nd
 from ... import symbol as sym
 from ...base import ArgumentError, MXNetError, ShapeError
+from ...context import current_context
 from ...core.ready import ready
 from ...core.state import state
 from ..parameter import DeferredInitializationError, Parameter
@@ -62,7 +63,9 @@ class HybridBlock(Block):
                     out = None
                 if out is not None:
                     return out
-        return super().__call__(*args)
+        if self._forward_hooks or self._forward_pre_hooks:
+            return super().__call__(*args)
+        return self.forward(*args)
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -256,7 +259,7 @@ class HybridBlock(Block):
         if self._out_format == 0:
             if flat is args and type(self._cached_op) is nd.CachedOp:
                 free = [place for _, place in self._slots]
-                as_it_is = type(self).forward is HybridBlock.forward and "forward" not in vars(self)
+                as_it_is = "forward" not in vars(self) and type(self).forward in RUN_THE_GRAPH
                 if as_it_is and len(free) == len(args):
                     self._get_ready(len(args), self._cached_op.op.recent, values, free, held.lists)
             return out
@@ -431,7 +434,13 @@ class HybridBlock(Block):
                 return self._call_cached_op(x, *args)
             if not self._reg_params:
                 return self.hybrid_forward(nd, x, *args)
-            return self._run_eagerly(x.context, x, args)
+            own = self._own
+            if own is None or not own.on(x._ctx or current_context()):
+                own = self._own = self._gather(x.context, x, args)
+            try:
+                return self.hybrid_forward(nd, x, *args, **own.arrays)
+            except ShapeError as error:
+                raise self._naming_parameters(error) from error
         found = tensors((x, *args))
         symbols = [value for value in found if isinstance(value, Symbol)]
         if not found:
@@ -489,6 +498,10 @@ class HybridBlock(Block):
             "  expected  a method hybrid_forward(self, F, x, **parameters)\n"
             "  fix       define hybrid_forward"
         )
+
+
+#: what ``forward`` may be so that a call may run the graph without it
+RUN_THE_GRAPH: list = [HybridBlock.forward]
 
 
 class _Held:

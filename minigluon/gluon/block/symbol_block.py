@@ -9,7 +9,7 @@ from ...base import ArgumentError
 from ..parameter import ParameterDict
 from ..utils import _indent
 from .block import Block
-from .hybrid import HybridBlock, Symbol
+from .hybrid import RUN_THE_GRAPH, HybridBlock, Symbol
 from .nesting import flatten, regroup, tensors
 
 
@@ -131,6 +131,9 @@ class SymbolBlock(HybridBlock):
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         """Not used: the graph says what is computed."""
         raise NotImplementedError("SymbolBlock runs its graph")
+
+
+RUN_THE_GRAPH.append(SymbolBlock.forward)
 
 
 def _refuse_sparse(graph: Symbol) -> None:

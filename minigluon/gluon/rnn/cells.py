@@ -174,7 +174,10 @@ class LSTMCell(_GatedCell):
             F.elemwise_mul(write, candidate, name=f"{prefix}mul1"),
             name=f"{prefix}state",
         )
-        seen = act(F, memory, self._activation, name=f"{prefix}activation0")
+        if isinstance(self._activation, str):  # the operator MXNet has in its graphs here
+            seen = F.Activation(memory, act_type=self._activation, name=f"{prefix}activation0")
+        else:
+            seen = act(F, memory, self._activation, name=f"{prefix}activation0")
         output = F.elemwise_mul(read, seen, name=f"{prefix}out")
         return output, [output, memory]
 

@@ -100,6 +100,10 @@ class SequentialRNNCell(_Stack, RecurrentCell):
         self._counter += 1
         return self._step(inputs, states)
 
+    def hybrid_forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Not used: the cells may be plain ones, which have arrays only."""
+        raise NotImplementedError("SequentialRNNCell calls its cells one by one")
+
 
 class HybridSequentialRNNCell(_Stack, HybridRecurrentCell):
     """Hybrid cells one on top of the other; hybridized, a step of them is one graph."""

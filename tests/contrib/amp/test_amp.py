@@ -6,6 +6,8 @@ import logging
 import numpy as np
 import pytest
 
+import minigluon as mx
+import nets
 from minigluon import MXNetError, autograd, gluon, init, nd, optimizer, sym
 from minigluon.contrib import amp
 from minigluon.contrib.amp import wrapping
@@ -110,6 +112,19 @@ def test_a_network_learns_in_mixed_precision(hybrid):
     assert out.dtype == np.float16
     assert net[0].weight.data().dtype == net[0].weight.grad().dtype == np.float32
     assert losses[-1] < 0.2 < losses[0]
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+@pytest.mark.parametrize("name", ["gru", "transformer", "projected", "shuffled"])
+@pytest.mark.usefixtures("mixed")
+def test_networks_of_many_kinds_run_and_keep_their_gradients_in_float32(name, hybrid):
+    net, x = nets.ready(mx, name, "float32")
+    net.hybridize(hybrid)
+    results = nets.run(mx, net, x)
+    assert results["predicted"].dtype == np.float16
+    for key, array in results.items():
+        assert np.isfinite(array.asnumpy()).all()
+        assert array.dtype == np.float32 or not key.startswith("gradient of")
 
 
 def trained(value=1.0, lr=1.0):

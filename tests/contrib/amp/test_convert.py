@@ -1,12 +1,17 @@
 """Graphs converted for mixed precision; what MXNet 1.9.1 makes of the same graph was recorded."""
 
+import hashlib
 import json
+import re
 
 import numpy as np
 import pytest
 
+import minigluon as mx
+import nets
 from minigluon import MXNetError, cpu, gluon, nd, sym
 from minigluon.contrib import amp
+from minigluon.name import NameManager
 
 # (operator, name, inputs) of all operators of the converted graph below
 RECORDED = [
@@ -26,6 +31,19 @@ RECORDED = [
     ("BatchNorm", "bn", ["add", "bn_gamma", "bn_beta", "bn_moving_mean", "bn_moving_var"]),
     ("SoftmaxOutput", "softmax", ["bn", "softmax_label"]),
 ]  # fmt: skip
+
+
+# digests of the graphs that MXNet converts networks of the zoo to
+CONVERTED = {
+    "alexnet": "a6d59951eeae8475",
+    "densenet121": "659c56c73fdf490b",
+    "inception_v3": "ee5e9c6fe29291e9",
+    "mobilenet_v2_0_25": "85c9de6463722360",
+    "resnet18_v1": "c7be431a32812b50",
+    "resnet18_v2": "2199711f05883636",
+    "squeezenet1_1": "4233803f7e7f06a9",
+    "vgg11_bn": "bc48c72ce7c41dea",
+}
 
 
 def graph():
@@ -51,6 +69,31 @@ def casts(symbol):
 
 def test_casts_are_where_mxnet_has_them():
     assert operators(amp.convert_symbol(graph())) == RECORDED
+
+
+@pytest.mark.parametrize("name", CONVERTED)
+def test_networks_of_the_zoo_become_the_graphs_of_mxnet(name):
+    with NameManager():
+        net = getattr(gluon.model_zoo.vision, name)(classes=10)
+        converted = amp.convert_symbol(net(sym.var("data")))
+    nodes = json.loads(converted.tojson(remove_amp_cast=False))["nodes"]
+    names = [re.sub(r"(_output|_0)_amp", "_amp", node["name"]) for node in nodes]
+    rows = [
+        [node["op"], name, [names[i[0]] for i in node["inputs"]]]
+        for node, name in zip(nodes, names, strict=True)
+    ]
+    assert hashlib.sha1(json.dumps(rows).encode()).hexdigest()[:16] == CONVERTED[name]
+
+
+@pytest.mark.parametrize("name", ["gru", "transformer", "projected", "shuffled"])
+@pytest.mark.parametrize("optional", [False, True])
+def test_networks_of_many_kinds_compute_nearly_the_same(name, optional):
+    net, x = nets.ready(mx, name, "float32")
+    net.hybridize()
+    wanted = net(x).asnumpy()
+    got = amp.convert_hybrid_block(net, cast_optional_params=optional)(x).asnumpy()
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got, wanted, atol=5e-3 * np.abs(wanted).max())
 
 
 def test_excluded_nodes_stay_in_float32():
