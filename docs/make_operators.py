@@ -21,17 +21,18 @@ from minigluon.core.op import Op, registry  # noqa: E402
 HEAD = """\
 # Operators
 
-{count} operators under {names} names, with the names, arguments and defaults of MXNet 1.9.1. This page is made by
-`python docs/make_operators.py`; `minigluon ops NAME` tells about one of them.
+{count} operators under {names} names, with the names, arguments and defaults of MXNet 1.9.1.
+This page is made by `python docs/make_operators.py`; `minigluon ops NAME` tells about one of them.
 
-Compared with the real MXNet: {compared} operators on {cases} cases, at least {least} for each. A case is a call with
-other shapes (sizes of 0 and 1 among them), dtypes, attributes, axes or values; output and gradients, their dtypes and
-storages, and what a symbol infers of shapes and dtypes, with all inputs known and without each of them, have to agree.
-Samplers are compared by what they infer, and their numbers by distribution. Where the answers may differ says
-[differences.md](differences.md).
+Compared with the real MXNet: {compared} operators on {cases} cases, at least {least} for each. A
+case is a call with other shapes (sizes of 0 and 1 among them), dtypes, attributes, axes or values;
+output and gradients, their dtypes and storages, and what a symbol infers of shapes and dtypes, with
+all inputs known and without each of them, have to agree. Samplers are compared by what they infer,
+and their numbers by distribution. Where answers may differ says [differences.md](differences.md).
 
 - *Gradient*: yes; no; or zero, if gradients end there.
-- *Storages*: the kernels for sparse arrays. Any other combination is computed on dense copies, with a warning.
+- *Storages*: the kernels for sparse arrays. Any other combination is computed on dense copies,
+  with a warning.
 - *Cases*: how many were compared, or what else tests the operator.
 
 | operator | also called | gradient | storages | cases |
@@ -49,6 +50,8 @@ def page() -> str:
     """The text of ``docs/operators.md``."""
     compared = json.loads((ROOT / "tests/data/compared.json").read_text())
     operators = {op.name: op for op in registry.values()}
+    ours = {n: "MXNet has none" for n in operators if not n.startswith("_")}
+    compared = {**ours, **compared}
     public = {name: op for name, op in operators.items() if name in compared}
     counts = [n for n in compared.values() if isinstance(n, int) and n]
     head = HEAD.format(

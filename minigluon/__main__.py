@@ -62,6 +62,23 @@ def main(arguments: list[str] | None = None) -> int:
     ops.add_argument("name", metavar="NAME", nargs="?", help="an operator or an alias of one")
     ops.set_defaults(function=lambda options: ops_command(ops, options))
 
+    show = commands.add_parser(
+        "show",
+        help="make a page that shows a saved symbol",
+        description="Write a self-contained HTML page with the graph of a -symbol.json file: "
+        "shapes, storage types, dispatch, what falls back to dense copies, parameters and bytes.",
+    )
+    show.add_argument("symbol", metavar="FILE", type=Path, help="a -symbol.json file")
+    show.add_argument(
+        "--shape",
+        action="append",
+        default=[],
+        metavar="NAME=N,N,...",
+        help="the shape of an input, such as data=1,3,224,224",
+    )
+    show.add_argument("--output", type=Path, help="the page; by default FILE with .html")
+    show.set_defaults(function=lambda options: show_command(show, options))
+
     cache = commands.add_parser("cache", help="show or remove compiled code kept on disk")
     cache.add_argument("action", choices=["info", "clear"], help="show, or remove")
     cache.set_defaults(function=cache_command)
@@ -126,6 +143,23 @@ def ops_command(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
         print(_catalogue.details(options.name) if options.name else _catalogue.overview())
     except minigluon.MXNetError as error:
         parser.error(str(error))
+
+
+def show_command(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """``minigluon show FILE [--shape NAME=N,N] [--output FILE]``."""
+    shapes = {}
+    for text in options.shape:
+        name, _, numbers = text.partition("=")
+        try:
+            shapes[name] = tuple([int(n) for n in numbers.split(",") if n.strip()])
+        except ValueError:
+            parser.error(f"--shape {text}: expected NAME=N,N,...")
+    try:
+        symbol = minigluon.sym.load(str(options.symbol))
+        page = minigluon.viz.html(symbol, shape=shapes or None, title=options.symbol.name)
+    except (minigluon.MXNetError, OSError) as error:
+        parser.error(str(error))
+    print(page.save(options.output or options.symbol.with_suffix(".html")))
 
 
 def cache_command(options: argparse.Namespace) -> None:

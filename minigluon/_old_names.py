@@ -54,19 +54,29 @@ PYTHON_METHODS: dict[str, dict[str, str]] = {
 
 #: old name in numpy -> where the thing is today
 NUMPY_NAMES: dict[str, str] = {
+    "AxisError": "numpy.exceptions:AxisError",
+    "ComplexWarning": "numpy.exceptions:ComplexWarning",
+    "DataSource": "numpy.lib.npyio:DataSource",
     "Inf": "numpy:inf",
     "Infinity": "numpy:inf",
+    "ModuleDeprecationWarning": "numpy.exceptions:ModuleDeprecationWarning",
     "NAN": "numpy:nan",
     "NINF": f"{__name__}:MINUS_INFINITY",
     "NZERO": f"{__name__}:MINUS_ZERO",
     "NaN": "numpy:nan",
     "PINF": "numpy:inf",
     "PZERO": f"{__name__}:ZERO",
-    "alltrue": "numpy:all",
+    "RankWarning": "numpy.exceptions:RankWarning",
+    "TooHardError": "numpy.exceptions:TooHardError",
+    "VisibleDeprecationWarning": "numpy.exceptions:VisibleDeprecationWarning",
     "alen": "builtins:len",
+    "alltrue": "numpy:all",
     "asfarray": f"{__name__}:asfarray",
     "asscalar": f"{__name__}:asscalar",
     "bool": "builtins:bool",
+    "bool8": "numpy:bool_",
+    "byte_bounds": "numpy.lib.array_utils:byte_bounds",
+    "bytes0": "numpy:bytes_",
     "cfloat": "numpy:complex128",
     "clongfloat": "numpy:clongdouble",
     "complex": "builtins:complex",
@@ -74,6 +84,7 @@ NUMPY_NAMES: dict[str, str] = {
     "cumproduct": "numpy:cumprod",
     "float": "builtins:float",
     "float_": "numpy:float64",
+    "format_parser": "numpy.rec:format_parser",
     "in1d": "numpy:isin",
     "infty": "numpy:inf",
     "int": "builtins:int",
@@ -83,9 +94,11 @@ NUMPY_NAMES: dict[str, str] = {
     "longcomplex": "numpy:clongdouble",
     "longfloat": "numpy:longdouble",
     "mat": "numpy:asmatrix",
+    "math": "math:",
     "msort": f"{__name__}:msort",
     "object": "builtins:object",
     "object0": "numpy:object_",
+    "os": "os:",
     "product": "numpy:prod",
     "rank": "numpy:ndim",
     "round_": "numpy:round",
@@ -95,12 +108,14 @@ NUMPY_NAMES: dict[str, str] = {
     "str": "builtins:str",
     "str0": "numpy:str_",
     "string_": "numpy:bytes_",
+    "sys": "sys:",
     "trapz": "numpy:trapezoid",
     "typeDict": "numpy:sctypeDict",
     "uint0": "numpy:uintp",
     "unicode": "builtins:str",
     "unicode_": "numpy:str_",
     "void0": "numpy:void",
+    "warnings": "warnings:",
 }
 
 ZERO, MINUS_ZERO, MINUS_INFINITY = 0.0, -0.0, float("-inf")
@@ -206,7 +221,10 @@ def _there(target: str) -> Any:
 
 def _exists(target: str) -> bool:
     home, _, name = target.partition(":")
-    return not name or name in vars(importlib.import_module(home))
+    try:
+        return not name or name in vars(importlib.import_module(home))
+    except ImportError:
+        return False
 
 
 class _Patching(importlib.abc.MetaPathFinder):

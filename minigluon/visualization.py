@@ -1,4 +1,4 @@
-"""``mx.viz``: a symbol as a table of layers and as a drawing."""
+"""``mx.viz``: a symbol as a table of layers, as a drawing, and as a page to look around in."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from math import prod
 import numpy as np
 
 from .base import ArgumentTypeError, ShapeError, four_lines
+from .graphview import page as html
 from .symbol import Symbol
 from .symbol.facts import is_complete
+
+__all__ = ["html", "plot_network", "print_summary"]
 
 #: what an operator calls the inputs that are learnt
 _LEARNT = {"weight", "bias", "gamma", "beta", "parameters"}

@@ -36,7 +36,8 @@ assert net.weight.grad().shape == (2, 4)
 
 @pytest.mark.slow
 def test_dense_eager_code_never_loads_numba():
-    assert not loaded_by(DENSE_PROGRAM).intersection({"numba", "llvmlite"})
+    others = {"socket", "tarfile", "multiprocessing.connection"}  # what gluon.data needs
+    assert not loaded_by(DENSE_PROGRAM).intersection({"numba", "llvmlite", *others})
 
 
 @pytest.mark.slow

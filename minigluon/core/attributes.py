@@ -177,5 +177,5 @@ def attribute_type(annotation: str) -> AttributeType:
             optional,
         )
     description, parse = _PLAIN[base]
-    plain = {"int": int, "float": float, "bool": bool}.get(base)
+    plain = {"int": int, "float": float, "bool": bool, "Scalar": float}.get(base)
     return AttributeType(description + (" or None" if optional else ""), parse, optional, plain)

@@ -168,6 +168,11 @@ def _densifying(
         for k, (name, stype) in enumerate(zip(op.inputs, stypes, strict=False))
         if stype != "default" and name in op.mutates
     ]
+    if not changed and op.shape_only and not op.variadic:
+        lent = [name in op.shape_only for name in op.inputs]  # shapes are had from sparse ones too
+        return lambda *arrays, out=None: dense(
+            *[x if keep else densify(x) for x, keep in zip(arrays, lent, strict=True)]
+        )
     if not changed:
         return lambda *arrays, out=None: dense(*[densify(x) for x in arrays])
 

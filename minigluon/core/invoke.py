@@ -14,7 +14,6 @@ from .state import quiet, state
 from .store import run_into
 from .wrapping import finish, new, wrap, wrap_many, wrappers
 
-
 #: the most inputs for which there is a function of their number
 WRITTEN_OUT = 16
 

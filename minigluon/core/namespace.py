@@ -221,7 +221,7 @@ def _miscount(op: Op, count: str, value: Any, arrays: tuple[Any, ...]) -> None:
 def _gather(op: Op, arrays: tuple[Any, ...], extra: dict[str, Any]) -> tuple[Any, ...]:
     """The arrays of a variadic operator, given one by one or as one list (``data=[a, b]``)."""
     count = extra.pop("num_args", None)
-    named = extra.pop(op.variadic, None)
+    named = extra.pop(op.variadic or "", None)
     if named is not None:
         arrays = (*arrays, *(named if isinstance(named, list | tuple) else (named,)))
     if len(arrays) == 1 and isinstance(arrays[0], list | tuple):

@@ -31,9 +31,9 @@ _MODES = ("force", "shrink", "fit")
 class ImageDetRecordIter(RecordPictures):
     """Batches of the pictures of a record file, with labels of the objects on them.
 
-    A row of the labels is ``channels, height, width, count`` of the picture and its label, then the
-    label itself: ``header width, object width, ...`` and ``(class, xmin, ymin, xmax, ymax, ...)`` of
-    each object, places from 0 to 1, and -1 up to the length of the longest one.
+    A row of the labels is ``channels, height, width`` of the picture, the length of its label, and
+    the label itself: ``header width, object width, ...`` and ``(class, xmin, ymin, xmax, ymax,
+    ...)`` of each object, places from 0 to 1, then -1 up to the length of the longest one.
 
     Parameters
     ----------
@@ -150,9 +150,7 @@ def fitting(size, wanted, mode):
     factor = min(new / old for new, old in zip(wanted, size, strict=True))
     if mode == "shrink" and factor >= 1:
         return size
-    return tuple(
-        min(new, max(1, int(old * factor))) for old, new in zip(size, wanted, strict=True)
-    )
+    return tuple(min(new, max(1, int(old * factor))) for old, new in zip(size, wanted, strict=True))
 
 
 def vary(picture, boxes, options, rng):

@@ -271,7 +271,9 @@ class ImageRecordIter(RecordPictures):
 
     def _label_of(self, header, place):
         label = super()._label_of(header, place)
-        if label.size != self.label_width and not (self._labels is not None and self.label_width == 1):
+        if label.size != self.label_width and not (
+            self._labels is not None and self.label_width == 1
+        ):
             source = "rec file" if self._labels is None else "image list"
             raise MXNetError(
                 four_lines(

@@ -92,8 +92,7 @@ class Variation:
         ratio = 1.0 if self.random_resized_crop else self._aspect(rng)
         wide = 2 * scale / (1 + ratio)
         size = [
-            max(self.min_img_size, min(self.max_img_size, scale * side))
-            for side in (height, width)
+            max(self.min_img_size, min(self.max_img_size, scale * side)) for side in (height, width)
         ]
         turn = math.radians(angle)
         back = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])

@@ -8,6 +8,7 @@
 ``ftrl(weight, grad, z, n, out, ...)``
 ``sgd_rows / sgd_momentum_rows / adam_rows /``      the lazy forms: ``grad`` is RowSparse, weight
 ``adagrad_rows / ftrl_rows``                        and states are dense or RowSparse, in any mix
+``group_adagrad_rows(weight, grad, history, ...)``  lazy only: one number of history a row
 ==================================================  ===========================================
 
 Attributes are Python floats and keyword-only: ``lr``, ``wd``, ``rescale_grad``,
@@ -162,6 +163,38 @@ def ftrl_rows(
     return _lazy(_ftrl_rows, _ftrl, _ftrl_small, grad, (weight, z, n), attributes)
 
 
+def group_adagrad_rows(weight, grad, history, *, lr, epsilon, rescale_grad=1.0, clip_gradient=-1.0):
+    """``g = clip(rescale g)``; ``h += mean(g^2)`` of a row; ``w - lr g / sqrt(h + epsilon)``.
+
+    ``history`` has one number a row. All are stored alike.
+    """
+    if grad.indices.size == 0:
+        return weight, history
+    (weight, w, at), (history, h, history_at) = (
+        _rows_for(x, grad.indices) for x in (weight, history)
+    )
+    attributes = lr, epsilon, rescale_grad, clip_gradient
+    g = np.ascontiguousarray(grad.values).reshape(grad.indices.size, -1)
+    if g.size >= SMALL and g.dtype.char in "fd" and _all_contiguous((w, h)) and _jit.has_numba():
+        flat = w.reshape(w.shape[0], -1), at, h.reshape(-1), history_at
+        _group_adagrad_rows(g, *flat, *[float(a) for a in attributes])
+    else:
+        rows, sums = w[at].reshape(g.shape), h.reshape(-1)[history_at]
+        wide = np.float32 if g.dtype == np.float16 else g.dtype.type
+        typed = [wide(a) for a in attributes]
+        _group_adagrad_small(rows, g.astype(wide, copy=False), sums, *typed)
+        w[at], h.reshape(-1)[history_at] = rows.reshape(-1, *w.shape[1:]), sums
+    return weight, history
+
+
+def _rows_for(storage: Any, ids: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
+    """A storage with these rows, the array that holds them, and where they are in it."""
+    if type(storage) is RowSparse:
+        storage, at = row_sparse.row_positions(storage, ids)
+        return storage, storage.values, at
+    return storage, storage, ids
+
+
 def _lazy(
     compiled: Any,
     dense: Any,
@@ -175,11 +208,9 @@ def _lazy(
     if ids.size == 0:
         return storages
     for storage in storages:
-        at = ids
-        if type(storage) is RowSparse:
-            storage, at = row_sparse.row_positions(storage, ids)
-        results.append(storage)
-        arrays.append(storage.values if type(storage) is RowSparse else storage)
+        result, array, at = _rows_for(storage, ids)
+        results.append(result)
+        arrays.append(array)
         places.append(at)
     g = grad.values
     if g.size >= SMALL and g.dtype != np.float16 and _all_contiguous(arrays) and _jit.has_numba():
@@ -291,6 +322,14 @@ def _ftrl_small(weight, grad, z, n, out, lr, lamda1, beta, wd, rescale, clip):
     kept = np.abs(z) > lamda1
     np.divide(np.copysign(lamda1, z) - z, (beta + new_root) / lr + wd, out=out)
     out *= kept
+
+
+def _group_adagrad_small(weight, grad, history, lr, epsilon, rescale, clip):
+    g = grad * rescale
+    if clip >= 0:
+        np.clip(g, -clip, clip, out=g)
+    history += (g * g).mean(axis=1)
+    weight -= lr * g / np.sqrt(history + epsilon)[:, None]
 
 
 @jit
@@ -482,3 +521,21 @@ def _ftrl_rows(grad, weight, at, z, z_at, n, n_at, lr, lamda1, beta, wd, rescale
             kept = typed(1) if abs(z[b, c]) > lamda1 else typed(0)
             step = (np.copysign(lamda1, z[b, c]) - z[b, c]) / ((beta + new_root) / lr + wd)
             weight[a, c] = step * kept
+
+
+@jit
+def _group_adagrad_rows(grad, weight, at, history, history_at, lr, epsilon, rescale, clip):
+    """Row ``at[k]`` of ``weight``, with its one number of ``history``, by row ``k`` of ``grad``."""
+    typed = weight.dtype.type
+    lr, epsilon, rescale = typed(lr), typed(epsilon), typed(rescale)
+    limit, width = typed(_limit(clip)), grad.shape[1]
+    for k in range(at.size):
+        a, b = np.uint64(at[k]), np.uint64(history_at[k])
+        total = 0.0
+        for c in range(width):
+            g = np.float64(_clipped(rescale * grad[k, c], limit))
+            total += g * g
+        history[b] += typed(total / width)
+        root = np.sqrt(history[b] + epsilon)
+        for c in range(width):
+            weight[a, c] -= lr * _clipped(rescale * grad[k, c], limit) / root

@@ -49,7 +49,7 @@ def mp_adamw_update(
 
 
 def _interleaved(*lists: Any) -> list[NDArray]:
-    """The arrays of every weight one after the other, as the operators on many weights take them."""
+    """The arrays of every weight one after the other, as operators on many weights take them."""
     return [x for group in zip(*lists, strict=True) for x in group]
 
 

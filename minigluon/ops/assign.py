@@ -96,7 +96,8 @@ def _scatter_set_nd(lhs, rhs, indices, *, shape: Shape, out=None):
     """
     if lhs.shape != shape:
         raise ShapeError(
-            f"_scatter_set_nd: lhs has the wrong shape.\n  received  lhs {lhs.shape}, shape={shape}\n"
+            "_scatter_set_nd: lhs has the wrong shape.\n"
+            f"  received  lhs {lhs.shape}, shape={shape}\n"
             "  expected  lhs of that shape\n  fix       pass shape=lhs.shape"
         )
     key = tuple(indices.astype(np.int64))

@@ -1,13 +1,16 @@
-"""What ``mx.image`` is made of: resizing and borders, as OpenCV does them."""
+"""What ``mx.image`` is made of: reading pictures, resizing and borders, as OpenCV does them."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
-from ..base import AttributeValueError, ShapeError
+from ..base import AttributeValueError, DTypeError, MXNetError, ShapeError, four_lines
 from ..core.attributes import Floats
-from ..core.infer import UNKNOWN_SHAPE
+from ..core.infer import UNKNOWN, UNKNOWN_SHAPE
 from ..core.op import op
+from ..kernels import codec
 from ..kernels import image as kernels
 from ._shared import at_least
 from .image import checked_interp
@@ -22,6 +25,51 @@ def _check(name, src):
             f"{name}: src is not an image.\n  received  src {src.shape}\n"
             "  expected  (height, width, channels)\n  fix       add the axis of channels"
         )
+
+
+@op(grad="zero")
+def _cvimdecode(buf, *, flag: int = 1, to_rgb: bool = True):
+    """The picture in the bytes of a file, uint8 ``(height, width, channels)``.
+
+    Parameters
+    ----------
+    buf : the bytes, as uint8.
+    flag : 1 for colours, 0 for one channel of grey.
+    to_rgb : red first; False puts blue first, as OpenCV does.
+    """
+    if buf.dtype != np.uint8:
+        raise DTypeError(
+            f"_cvimdecode: buf holds no bytes.\n  received  buf {buf.shape} {buf.dtype}\n"
+            "  expected  uint8\n  fix       nd.array(list(content), dtype='uint8')"
+        )
+    return codec.decode(buf.tobytes(), flag, to_rgb, "_cvimdecode")
+
+
+@op()
+def _cvimread(*, filename: str, flag: int = 1, to_rgb: bool = True):
+    """The picture in a file, as by `_cvimdecode`."""
+    try:
+        content = Path(filename).read_bytes()
+    except OSError as error:
+        raise MXNetError(
+            four_lines(
+                f"_cvimread: {filename!r} couldn't open file.", str(error), "a picture file",
+                "check the path",
+            )
+        ) from error  # fmt: skip
+    return codec.decode(content, flag, to_rgb, f"imread {filename}")
+
+
+for _reader in (_cvimdecode, _cvimread):
+
+    @_reader.shape
+    def _(s, *, flag, **_):
+        s.out = (UNKNOWN, UNKNOWN, 3 if flag else 1)
+
+    @_reader.dtype
+    def _(t, **_):
+        t.ins = [np.dtype(np.uint8)] * len(t.ins)
+        t.out = np.uint8
 
 
 @op(grad="zero")

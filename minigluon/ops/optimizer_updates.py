@@ -7,12 +7,15 @@ a float32 copy of a float16 weight; ``multi_name`` for several weights in one ca
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..base import ShapeError
 from ..core.infer import UnknownShape
 from ..core.op import op
 from ..kernels import updates
+from ._shared import filled
 from ._signature import REQUIRED, with_signature
 
 _LR = ("lr", "float", REQUIRED)
@@ -537,7 +540,7 @@ def _rows_step(weight, grad, history, lr, rescale_grad, clip_gradient, epsilon):
     return weight - lr * slope / root, history
 
 
-@op(mutates=("history",))
+@op(mutates=("history",), inplace=True)
 def _contrib_group_adagrad_update(
     weight,
     grad,
@@ -547,6 +550,7 @@ def _contrib_group_adagrad_update(
     rescale_grad: float = 1.0,
     clip_gradient: float = -1.0,
     epsilon: float = 9.99999975e-06,
+    out=None,
 ):
     """AdaGrad with one step size a row: ``h += mean(g * g)``, ``w - lr * g / sqrt(h + epsilon)``.
 
@@ -556,12 +560,12 @@ def _contrib_group_adagrad_update(
     result, history[...] = _rows_step(
         weight, grad, history, lr, rescale_grad, clip_gradient, epsilon
     )
-    return result
+    return filled(result, out)
 
 
 def _check_rows(weight, grad, history):
     _checked("group_adagrad_update", weight, (grad,))
-    if history.shape[0] != weight.shape[0] or history.size != weight.shape[0]:
+    if history.shape[0] != weight.shape[0] or math.prod(history.shape) != weight.shape[0]:
         raise ShapeError(
             f"group_adagrad_update: history has the wrong shape.\n  received  {history.shape}\n"
             f"  expected  {(weight.shape[0], 1)}, one number for each row of the weight\n"
@@ -570,14 +574,16 @@ def _check_rows(weight, grad, history):
 
 
 @_contrib_group_adagrad_update.kernel("default row_sparse default -> default")
-def _(weight, grad, history, *, lr, rescale_grad, clip_gradient, epsilon):
+@_contrib_group_adagrad_update.kernel("row_sparse row_sparse row_sparse -> row_sparse")
+def _(weight, grad, history, *, out=None, **attrs):
     _check_rows(weight, grad, history)
-    result = weight.copy()
-    rows = grad.indices
-    result[rows], history[rows] = _rows_step(
-        weight[rows], grad.values, history[rows], lr, rescale_grad, clip_gradient, epsilon
-    )
-    return result
+    if out is not weight:
+        weight = weight.copy()
+    results = updates.group_adagrad_rows(weight, grad, history, **attrs)
+    for held, new in zip((weight, history), results, strict=True):
+        if new is not held:  # rows were added
+            held.assign(new)
+    return weight
 
 
 @_contrib_group_adagrad_update.shape

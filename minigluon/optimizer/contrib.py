@@ -11,7 +11,8 @@ from .base import Optimizer, assign, dense, each, register
 class GroupAdaGrad(Optimizer):
     """AdaGrad with one step size a row: ``h += mean(g * g, row); w -= lr * g / sqrt(h + eps)``.
 
-    Rows are embeddings, mostly. There is no weight decay. Weights have two dimensions.
+    Rows are embeddings, mostly; a ``row_sparse`` gradient changes only the rows it has. There is no
+    weight decay. Weights have two dimensions.
     """
 
     def __init__(self, eps=1e-5, **kwargs):
@@ -41,6 +42,17 @@ class GroupAdaGrad(Optimizer):
                     "  expected  wd=0\n"
                     "  fix       leave wd out"
                 )
+            if g.stype == "row_sparse" and w.stype == history.stype:
+                nd.contrib.group_adagrad_update(
+                    w,
+                    g,
+                    history,
+                    out=w,
+                    lr=self._get_lr(i),
+                    epsilon=self.float_stable_eps,
+                    **self._operator_options(),
+                )
+                continue
             g = self._prepared(g)
             total = dense(history) + nd.mean(g * g, axis=1, keepdims=True)
             assign(history, total)

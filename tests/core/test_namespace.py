@@ -73,5 +73,5 @@ def test_arrays_are_as_many_as_an_attribute_says():
     ],
 )
 def test_negative_lengths_are_refused_in_words(call):
-    with pytest.raises(MXNetError, match="negative length|a length is negative"):
+    with pytest.raises(MXNetError, match=r"negative length|a length is negative"):
         call()

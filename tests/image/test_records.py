@@ -177,7 +177,9 @@ def test_the_mean_picture_is_made_once_and_then_read(tmp_path):
 
 def test_several_files_are_read_as_one():
     path = str(DATA / "one.rec")
-    batches = mx.io.ImageRecordIter(path_imgrec=f"{path};{path}", data_shape=(3, 8, 8), batch_size=4)
+    batches = mx.io.ImageRecordIter(
+        path_imgrec=f"{path};{path}", data_shape=(3, 8, 8), batch_size=4
+    )
     assert labels(batches) == [0, 1, 2, 3, 4, 5] * 2
 
 

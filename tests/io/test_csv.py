@@ -147,10 +147,14 @@ def test_a_missing_file_is_named():
     assert isinstance(caught.value, FileNotFoundError)
 
 
-@pytest.mark.parametrize(("count", "ends"), [(1, r"l\.csv ends after row 1"), (7, r"data\.csv ends")])
+@pytest.mark.parametrize(
+    ("count", "ends"), [(1, r"l\.csv ends after row 1"), (7, r"data\.csv ends")]
+)
 def test_labels_of_another_length_are_refused(five_rows, write, count, ends):
     labels = write("l.csv", "1\n" * count)
-    with pytest.raises(MXNetError, match=rf"{ends}[\s\S]*5 rows of data in .*, {count} of labels in"):
+    with pytest.raises(
+        MXNetError, match=rf"{ends}[\s\S]*5 rows of data in .*, {count} of labels in"
+    ):
         CSVIter(data_csv=five_rows, label_csv=labels, data_shape=(2,), batch_size=1)
 
 

@@ -221,3 +221,34 @@ def test_both_ways_give_equal_bits_above_the_threshold(numba_loaded, monkeypatch
             rule(*again, again[0], **COMMON, **extra)
         for one, two in zip(arrays, again, strict=True):
             np.testing.assert_array_equal(one, two, err_msg=name)
+
+
+@pytest.mark.parametrize("clip", [-1.0, 0.5])
+@pytest.mark.parametrize("kinds", ["dd", "rr", "pp", "dr"])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_group_adagrad_has_one_step_size_a_row(path, dtype, kinds, clip):
+    weight, grad, _ = operands(1, np.float64, (11, 5))
+    history = np.random.RandomState(3).rand(11, 1)
+    ids, partly = np.array([0, 3, 4, 10]), np.array([1, 3, 10])
+
+    def store(dense, kind):
+        if kind == "p":
+            dense[np.setdiff1d(np.arange(11), partly)] = 0
+            return RowSparse(dense[partly].astype(dtype), partly, dense.shape)
+        dense = dense.astype(dtype)
+        return dense if kind == "d" else RowSparse(dense, np.arange(11), dense.shape)
+
+    stored = [store(x, kind) for x, kind in zip((weight, history), kinds, strict=True)]
+    before = [densify(x).copy() for x in stored]
+    rows = RowSparse(grad[ids].astype(dtype), ids, grad.shape)
+    results = updates.group_adagrad_rows(
+        stored[0], rows, stored[1], lr=0.1, epsilon=1e-5, rescale_grad=0.37, clip_gradient=clip
+    )
+    g = 0.37 * grad[ids] if clip < 0 else np.clip(0.37 * grad[ids], -clip, clip)
+    history[ids, 0] += (g * g).mean(axis=1)
+    weight[ids] -= 0.1 * g / np.sqrt(history[ids] + 1e-5)
+    tolerance = {np.float16: 4e-3, np.float32: 2e-6, np.float64: 1e-12}[dtype]
+    for result, wanted, old in zip(results, (weight, history), before, strict=True):
+        np.testing.assert_allclose(densify(result), wanted, rtol=tolerance, atol=tolerance)
+        others = np.setdiff1d(np.arange(11), ids)
+        np.testing.assert_array_equal(densify(result)[others], old[others])

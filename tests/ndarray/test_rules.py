@@ -87,7 +87,11 @@ def test_writing_while_recording_is_refused_where_it_would_harm(x):
     other = nd.zeros(3)
     with autograd.record():
         y = x * 2
-        for write in (lambda: x.__setitem__(0, 1), lambda: y.__setitem__(0, 1), lambda: y.__iadd__(y)):
+        for write in (
+            lambda: x.__setitem__(0, 1),
+            lambda: y.__setitem__(0, 1),
+            lambda: y.__iadd__(y),
+        ):
             with pytest.raises(MXNetError, match=r"Inplace operations \(\+=, -=, x\[:\]=, etc\)"):
                 write()
         other[:] = y[0, 0, :3]
@@ -122,7 +126,12 @@ def test_codes_of_reshape_and_sizes_that_do_not_fit(x):
     for shape, wanted in (
         ((0, -1), (2, 12)), ((-2,), (2, 3, 4)), ((-3, 0), (6, 4)), ((-4, 1, 2, -2), (1, 2, 3, 4)),
     ):  # fmt: skip
-        assert x.reshape(shape).shape == x.reshape(*shape).shape == x.reshape(shape=shape).shape == wanted
+        assert (
+            x.reshape(shape).shape
+            == x.reshape(*shape).shape
+            == x.reshape(shape=shape).shape
+            == wanted
+        )
     assert nd.zeros((10, 5, 4)).reshape((-1, 0), reverse=True).shape == (50, 4)
     with pytest.raises(ValueError, match="24"):
         x.reshape((5,))

@@ -166,6 +166,7 @@ def test_no_sparse_operand_of_a_product_or_its_gradients_is_made_dense(pair, ta,
         np.testing.assert_allclose(array.grad.asnumpy(), wanted, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_wide_product_and_its_gradient_take_memory_of_the_stored_entries():
     rows, width = 8192, 1_000_000
     columns = np.sort(np.random.RandomState(0).randint(0, width, 2 * rows).reshape(rows, 2), axis=1)

@@ -48,3 +48,24 @@ def test_resizing_is_that_of_images():
 def test_wrong_calls_are_named(call, words):
     with pytest.raises(MXNetError, match=words):
         call(nd.array(U, dtype="uint8"))
+
+
+def test_pictures_are_read_from_bytes_and_files(tmp_path):
+    Image = pytest.importorskip("PIL.Image")
+    pixels = np.arange(18, dtype=np.uint8).reshape(2, 3, 3)
+    path = str(tmp_path / "picture.png")
+    Image.fromarray(pixels).save(path)
+    content = (tmp_path / "picture.png").read_bytes()
+    buf = nd.array(np.frombuffer(content, np.uint8), dtype="uint8")
+    decode, read = nd._internal._cvimdecode, nd._internal._cvimread
+    assert (
+        decode(buf).asnumpy().tolist() == read(filename=path).asnumpy().tolist() == pixels.tolist()
+    )
+    assert decode(buf, to_rgb=False).asnumpy().tolist() == pixels[:, :, ::-1].tolist()
+    assert decode(buf, flag=0).shape == (2, 3, 1)
+    with pytest.raises(MXNetError, match="not an image"):
+        decode(buf[:20])
+    with pytest.raises(MXNetError, match="_cvimdecode: buf holds no bytes"):
+        decode(nd.ones(3))
+    with pytest.raises(MXNetError, match="couldn't open file"):
+        read(filename=path + "x")

@@ -21,3 +21,20 @@ def test_groupadagrad_refuses_weight_decay_and_vectors():
         )
     with pytest.raises(AssertionError, match="matrix"):
         optimizer.create("groupadagrad").create_state(0, nd.ones((2,)))
+
+
+@pytest.mark.parametrize("stype", ["default", "row_sparse"])
+def test_groupadagrad_changes_the_rows_of_a_row_sparse_gradient_only(stype):
+    # recorded from MXNet 1.9.1: two steps with the same gradient
+    weight = nd.array(np.arange(1, 9).reshape(4, 2)).tostype(stype)
+    gradient = nd.array([[1, 2], [0, 0], [0, 0], [3, 4]]).tostype("row_sparse")
+    rule = optimizer.contrib.GroupAdaGrad(learning_rate=0.1)
+    state = rule.create_state(0, weight)
+    held = weight._data
+    for _ in range(2):
+        rule.update(0, weight, gradient, state)
+    wanted = [[0.8920333, 1.7840666], [3, 4], [5, 6], [6.8551474, 7.8068629]]
+    np.testing.assert_allclose(weight.asnumpy(), wanted, rtol=1e-6)
+    assert state.asnumpy().tolist() == [[5], [0], [0], [25]]
+    assert (weight.stype, state.stype) == (stype, stype)
+    assert weight._data is held

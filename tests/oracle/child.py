@@ -56,7 +56,7 @@ def described(x):
 
 def inferred(case, attrs):
     """What a symbol knows of shapes and dtypes: of all inputs, and of all but one."""
-    names = ["x%d" % k for k in range(len(case["inputs"]))]
+    names = [f"x{k}" for k in range(len(case["inputs"]))]
     symbol = find(case["name"], mx.sym)(*[mx.sym.Variable(n) for n in names], **attrs)
     shapes = {n: tuple(x[1]) for n, x in zip(names, case["inputs"])}
     dtypes = {n: x[0] for n, x in zip(names, case["inputs"])}
@@ -65,20 +65,21 @@ def inferred(case, attrs):
         given = [{n: v for n, v in each.items() if n != left_out} for each in (shapes, dtypes)]
         found.append(
             [
-                attempt(lambda: symbol.infer_shape(**given[0])),
-                attempt(lambda: plain(symbol.infer_type(**given[1]))),
+                attempt(symbol.infer_shape, given[0]),
+                attempt(types_of, {"symbol": symbol, "given": given[1]}),
             ]
         )
     return found
 
 
-def plain(found):
+def types_of(symbol, given):
+    found = symbol.infer_type(**given)
     return [None if part is None else [np.dtype(t).name for t in part] for part in found]
 
 
-def attempt(function):
+def attempt(function, keywords=None):
     try:
-        return function()
+        return function(**(keywords or {}))
     except Exception as error:
         return {"error": kind(error)}
 

@@ -261,7 +261,7 @@ def compare(got, wanted):
 @pytest.mark.slow
 @pytest.mark.parametrize("fuse", ["always", "never"])
 @given(session=sessions())
-@settings(max_examples=settings.default.max_examples // 2 or 1)
+@settings(max_examples=settings.default.max_examples // 4 or 1)
 def test_a_hybridized_network_does_what_its_code_does(fuse, session):
     with environment({"MINIGLUON_FUSE": fuse, "MXNET_STORAGE_FALLBACK_LOG_VERBOSE": "0"}):
         compare(outcome(session, True), outcome(session, False))

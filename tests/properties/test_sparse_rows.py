@@ -29,14 +29,25 @@ def densified(storages_):
     return [wrap(storage.densify(s).copy(), mx.cpu()) for s in storages_]
 
 
-def law_over_rows(names=None):
+def in_float32(name, seed):
+    """The dtype most laws are tried in."""
+    return "float32"
+
+
+def in_any_float(name, seed):
+    """One of the dtypes that the operator may be run in."""
+    dtypes = CASES[name].dtypes
+    return dtypes[seed % len(dtypes)]
+
+
+def law_over_rows(names=None, dtype=in_float32):
     def decorate(law):
         @pytest.mark.parametrize("key", [k for k in ROWS if names is None or names(ROWS[k][0])])
         @settings(max_examples=max(2, settings.default.max_examples // 10))
         @given(seed=st.integers(0, 10**6))
         def check(key, seed):
             name, row, stypes = ROWS[key]
-            law(*sparse_case(name, row, stypes, seed), row, stypes)
+            law(*sparse_case(name, row, stypes, seed, dtype(name, seed)), row, stypes)
 
         check.__name__ = check.__qualname__ = law.__name__
         check.__module__ = law.__module__
@@ -61,10 +72,11 @@ def test_a_sparse_row_gives_its_storage_in_order(case, inputs, row, stypes):
 
 
 @QUIET
-@law_over_rows(lambda name: CASES[name].dense is True and not CASES[name].random)
+@law_over_rows(lambda name: CASES[name].dense is True and not CASES[name].random, in_any_float)
 def test_a_sparse_row_gives_what_the_dense_kernel_gives(case, inputs, row, stypes):
-    outputs = run(case, "float32", arrays_of(inputs))
-    wanted = run(case, "float32", densified(inputs))
+    dtype = next((x.dtype.name for x in inputs if x.dtype.kind == "f"), "float32")
+    outputs = run(case, dtype, arrays_of(inputs))
+    wanted = run(case, dtype, densified(inputs))
     for got, expected in zip(outputs, wanted, strict=True):
         assert got.dtype == expected.dtype
         assert_close(got, expected)

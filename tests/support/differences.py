@@ -141,7 +141,8 @@ DIFFERENCES = (
     ),
     ("sign _contrib_sign_ste clip", not_finite, "NaN has a sign in MXNet, and slope 1 in clip"),
     (
-        "_contrib_ModulatedDeformableConvolution max min prod nanprod softmax log_softmax softmin sort",
+        "_contrib_ModulatedDeformableConvolution max min prod nanprod softmax log_softmax softmin "
+        "sort",
         not_finite,
         "how far an infinity or a NaN reaches depends on the order in which it is computed",
     ),
@@ -159,11 +160,16 @@ DIFFERENCES = (
         "MXNet hands types to OpenCV that this does not know",
     ),
     (
-        "sum mean prod nansum nanprod norm max min moments argmax argmin argmax_channel pick amp_cast",
+        "sum mean prod nansum nanprod norm max min moments argmax argmin argmax_channel pick "
+        "amp_cast",
         odd("empty"),
         "what comes of no elements MXNet refuses, or infers otherwise than it computes",
     ),
-    ("Dropout reverse broadcast_axis transpose", refused, "MXNet wants axes counted from the front"),
+    (
+        "Dropout reverse broadcast_axis transpose",
+        refused,
+        "MXNet wants axes counted from the front",
+    ),
     ("SoftmaxActivation", refused, "MXNet wants three dimensions"),
     ("dot", refused, "MXNet refuses to transpose vectors"),
     ("Reshape _image_normalize", odd("defaults"), "MXNet's defaults are refused by itself"),

@@ -59,12 +59,12 @@ def comes_to(call, row, stypes):
     return False
 
 
-def sparse_case(name, row, stypes, seed):
+def sparse_case(name, row, stypes, seed, dtype="float32"):
     """A case that comes to the row, and its inputs with many zeros where they are sparse."""
     rank = 2 if "csr" in stypes or registry[name].hint else None
     for attempt in range(400):
         case = make(CASES[name], name, Seeded(1000 * seed + attempt, rank=rank))
-        arrays = case.arrays("float32")
+        arrays = case.arrays(dtype)
         fits = [s != "csr" or x.ndim == 2 for x, s in zip(arrays, stypes, strict=False)]
         if len(arrays) == len(stypes) and all(fits) and comes_to(case.call(), row, stypes):
             # MXNet wants all rows of weights and states to be there, so only gradients have gaps
@@ -82,7 +82,7 @@ def thinned(arrays, stypes, seed, full):
     inputs = []
     for array, stype, whole in zip(arrays, stypes, full, strict=True):
         if whole:
-            array = np.where(array == 0, np.float32(0.5), array)
+            array = np.where(array == 0, array.dtype.type(0.5), array)
         elif stype != "default":
             array = array * (numbers.random(array.shape) < 0.6)
             array[numbers.random(array.shape[0]) < 0.3] = 0

@@ -17,7 +17,8 @@ from picks import Seeded
 
 #: all that MXNet has; the floating ones come up more often
 DTYPES = (
-    "float32", "float64", "float16", "int32", "int64", "uint8", "int8", "bool", "float32", "float64",
+    "float32", "float64", "float16", "int32", "int64", "uint8", "int8", "bool", "float32",
+    "float64",
 )  # fmt: skip
 
 _SPECIAL = (0.0, -0.0, 0.5, 1.0, -1.0, 2.5, np.inf, -np.inf, np.nan, 1e4, -3.0, 1e-4)

@@ -442,9 +442,12 @@ CASES.update(
     }
 )
 
-ELSEWHERE = dict.fromkeys(
-    ["_foreach", "_while_loop", "_cond"], "tests/symbol/test_control_flow.py: they run graphs"
-)
+ELSEWHERE = {
+    **dict.fromkeys(
+        ["_foreach", "_while_loop", "_cond"], "tests/symbol/test_control_flow.py: they run graphs"
+    ),
+    **dict.fromkeys(["_cvimdecode", "_cvimread"], "tests/ops/test_opencv.py: they read files"),
+}
 PARTS_OF_GRADIENTS = frozenset(
     "_bilinear_sampler_grad _box_nms_grad _box_nms_rows _correlation_grad _crop_image_grad "
     "_deformable_convolution_grad _deformable_psroi_grad _deformable_psroi_grads _hawkesll_grad "

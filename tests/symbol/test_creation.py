@@ -76,6 +76,8 @@ def test_histograms_count_between_two_numbers_or_in_given_bins():
     counts = sym.histogram(x, bins=2, range=(0, 4))
     assert len(counts.list_outputs()) == 2
     assert value(counts[0], x=nd.array([0, 1, 3])).tolist() == [2, 1]
-    assert value(sym.histogram(x, bins)[0], x=nd.array([0, 1, 3]), bins=nd.array([0, 3, 4])).tolist() == [2, 1]
+    assert value(
+        sym.histogram(x, bins)[0], x=nd.array([0, 1, 3]), bins=nd.array([0, 3, 4])
+    ).tolist() == [2, 1]
     with pytest.raises(ValueError, match="null range"):
         sym.histogram(x, bins=2)

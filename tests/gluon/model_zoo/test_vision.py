@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from minigluon import MXNetError, name, nd, sym
+from minigluon import MXNetError, autograd, gluon, init, name, nd, sym
 from minigluon.gluon.model_zoo import vision
 
 RECORDED = json.loads((Path(__file__).parents[2] / "data" / "model_zoo.json").read_text())
@@ -95,3 +95,45 @@ def test_a_published_name_with_other_content_is_refused(tmp_path):
     (tmp_path / "alexnet-44335d1f.params").write_bytes(b"something else")
     with pytest.raises(MXNetError, match="SHA-1 44335d1f0046b328243b32a26a4fbd62d9057b45"):
         vision.alexnet(pretrained=True, root=str(tmp_path))
+
+
+def small(**kwargs):
+    return vision.ResNetV2(vision.BasicBlockV2, [1, 1], [4, 4, 8], thumbnail=True, **kwargs)
+
+
+@pytest.mark.slow
+def test_features_of_a_trained_network_serve_another_one():
+    trained, tuned = small(classes=5), small(classes=2)
+    trained.initialize()
+    x = nd.array(np.random.RandomState(0).normal(size=(4, 3, 8, 8)))
+    trained(x)
+    tuned.features = trained.features
+    tuned.output.initialize(init.Xavier())
+    tuned.features.collect_params().setattr("grad_req", "null")
+    tuned.output.collect_params().setattr("lr_mult", 10)
+    before = tuned.features(x).asnumpy()
+    trainer = gluon.Trainer(tuned.collect_params(), "sgd", {"learning_rate": 0.05})
+    tuned.hybridize()
+    compute, losses = gluon.loss.SoftmaxCrossEntropyLoss(), []
+    for _ in range(10):
+        with autograd.record(train_mode=False):
+            loss = compute(tuned(x), nd.array([0, 1, 0, 1])).mean()
+        loss.backward()
+        trainer.step(1)
+        losses.append(loss.asscalar())
+    assert losses[-1] < losses[0]
+    np.testing.assert_array_equal(trained.features(x).asnumpy(), before)
+
+
+@pytest.mark.slow
+def test_layers_inside_of_a_network_are_taken_out_as_a_graph():
+    net = small(classes=5, prefix="net_")
+    net.initialize()
+    x = nd.ones((1, 3, 8, 8))
+    net(x)
+    data = sym.var("data")
+    inside = net(data).get_internals()["net_pool0_fwd_output"]
+    taken = gluon.SymbolBlock(inside, data, params=net.collect_params())
+    np.testing.assert_allclose(
+        taken(x).asnumpy(), net.features[:-1](x).asnumpy(), rtol=1e-5, atol=1e-6
+    )
