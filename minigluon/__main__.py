@@ -44,10 +44,10 @@ def main(arguments: list[str] | None = None) -> int:
     check = commands.add_parser(
         "check",
         help="list what scripts use of mxnet that is not supported",
-        description="Read Python files, without running them, for names of mxnet that are not "
-        "supported, and list them with line numbers. Exit code 1 if there are any.",
+        description="Read Python files and notebooks, without running them, for names of mxnet "
+        "that are not supported, and list them with line numbers. Exit code 1 if there are any.",
     )
-    check.add_argument("scripts", metavar="SCRIPT", nargs="+", help="Python files")
+    check.add_argument("scripts", metavar="SCRIPT", nargs="+", help="Python files or notebooks")
     check.set_defaults(function=check_command)
 
     alias = commands.add_parser(

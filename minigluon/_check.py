@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import importlib
+import json
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -25,22 +26,43 @@ class Finding(NamedTuple):
 
 
 def check_file(path: str) -> list[Finding]:
-    """What a Python file uses of mxnet that is not supported, by line.
+    """What a Python file or notebook uses of mxnet that is not supported, by line.
 
-    A file that cannot be parsed gives one finding that says so.
+    A line of a notebook is told as ``notebook.ipynb[cell]:line``, cells counted from 1. A file that
+    cannot be parsed gives one finding that says so.
     """
     try:
-        tree = ast.parse(Path(path).read_bytes(), path)
-    except (SyntaxError, ValueError) as error:
-        line = getattr(error, "lineno", None) or 0
-        reason = f"cannot be read: {getattr(error, 'msg', error)} (is it Python 2?)"
-        return [Finding(path, line, "the file", reason)]
+        parts = _cells(path) if path.endswith(".ipynb") else [(path, Path(path).read_bytes())]
     except OSError as error:
         return [Finding(path, 0, "the file", f"cannot be read: {error.strerror}")]
+    except (ValueError, KeyError, TypeError) as error:
+        return [Finding(path, 0, "the file", f"cannot be read: no notebook ({error})")]
+    found = []
     reader = _Reader()
-    reader.visit(tree)
-    problems = {(line, *_problem(name)) for line, name in reader.used}
-    return [Finding(path, *problem) for problem in sorted(problems) if problem[2]]
+    for place, text in parts:
+        reader.used.clear()
+        try:
+            reader.visit(ast.parse(text, place))
+        except (SyntaxError, ValueError) as error:
+            line = getattr(error, "lineno", None) or 0
+            reason = f"cannot be read: {getattr(error, 'msg', error)} (is it Python 2?)"
+            found.append(Finding(place, line, "the file", reason))
+            continue
+        problems = {(line, *_problem(name)) for line, name in reader.used}
+        found += [Finding(place, *problem) for problem in sorted(problems) if problem[2]]
+    return found
+
+
+def _cells(path: str) -> list[tuple[str, str]]:
+    """The code cells of a notebook; lines for IPython itself (``%`` and ``!``) are left empty."""
+    cells = json.loads(Path(path).read_text(encoding="utf-8"))["cells"]
+    found = []
+    for k, cell in enumerate(cells, 1):
+        if cell["cell_type"] == "code":
+            lines = "".join(cell["source"]).splitlines()
+            kept = ["" if line.lstrip()[:1] in ("%", "!") else line for line in lines]
+            found.append((f"{path}[{k}]", "\n".join(kept)))
+    return found
 
 
 class _Reader(ast.NodeVisitor):

@@ -1,5 +1,6 @@
 """``minigluon check`` finds what a program uses of mxnet that is not there, without running it."""
 
+import json
 import textwrap
 
 import pytest
@@ -137,6 +138,23 @@ def test_a_file_that_is_not_python_3_is_reported(tmp_path, text):
     (finding,) = check_file(str(script))
     assert finding.name == "the file"
     assert "cannot be read" in finding.note
+
+
+def test_notebooks_are_read_cell_by_cell(tmp_path):
+    notebook = tmp_path / "book.ipynb"
+    sources = [
+        ["# words"],
+        ["%matplotlib inline\n", "!pip install mxnet\n", "import mxnet as mx"],
+        ["mx.nd.array([1])\n", "mx.nope"],
+    ]
+    kinds = ["markdown", "code", "code"]
+    cells = [{"cell_type": k, "source": s} for k, s in zip(kinds, sources, strict=True)]
+    notebook.write_text(json.dumps({"cells": cells}))
+    assert [str(f) for f in check_file(str(notebook))] == [
+        f"{notebook}[3]:2: mxnet.nope: not supported"
+    ]
+    notebook.write_text("[]")
+    assert "no notebook" in check_file(str(notebook))[0].note
 
 
 def test_the_command_lists_findings_of_all_files_and_ends_with_one(tmp_path, capsys):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.graphop import CompiledCall
+from ..core.state import state
 from .tape import Leaf
 
 
@@ -39,7 +40,7 @@ def backward(head: Any, retain: bool) -> bool:
             return False
         inputs, grads, arrays = chain.leaves = found
     values = top.values if top is bottom else (*top.values, *bottom.values)
-    if chain.run(*values, *[g._data for g in grads]) is None:
+    if state.quietly(chain.run, *values, *[g._data for g in grads]) is None:
         return False
     for reference in arrays:
         array = reference()

@@ -19,8 +19,11 @@ from .state import generator, state
 
 FCOMPUTE, FCOMPUTE_EX, FCOMPUTE_FALLBACK = "fcompute", "fcompute_ex", "fcompute_fallback"
 
-#: how many Calls an operator keeps; beyond that (a scalar that changes every step) it starts again
+#: how many keys of Calls an operator keeps; beyond that it starts again
 CALLS_KEPT = 4096
+#: the same for operators with a number, which may change with every step: fewer are less to look
+#: through for Python's garbage collector, which took half of the time
+NUMBERS_KEPT = 512
 
 
 class Dispatch:
@@ -257,7 +260,7 @@ def intern(op: Op, key: tuple[Any, ...]) -> Call:
             raise missing_attribute(op, name)
         attrs[name] = value if type(value) is kind.plain else kind.read(op.name, name, value)
     normal = tuple([repr(v) if v == 0 else v for v in attrs.values()])  # 0.0 == -0.0 == False
-    if len(op.calls) > CALLS_KEPT:
+    if len(op.calls) > (NUMBERS_KEPT if op.scalars else CALLS_KEPT):
         op.calls.clear()
     call = op.calls.get((normal,))
     if call is None:

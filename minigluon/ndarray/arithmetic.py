@@ -17,7 +17,7 @@ from ..core.state import quiet, state
 from .methods import Binary, Method, refuse
 from .ndarray import NDArray
 
-_SCALARS_KEPT = 1024
+_SCALARS_KEPT = 256
 NUMBERS = (int, float, np.number, np.bool_)
 
 

@@ -68,7 +68,7 @@ def pause() -> None:
             Stepper.step = _plain_step  # type: ignore[method-assign]
 
 
-_PLAN = re.compile("<plan (forward|backward|checked)?,? ?(checked)?>")
+_PLAN = re.compile("<plan( forward| backward)?(, checked)?>")
 _STEP = re.compile(r"[kcs]\d+|run")
 _twins: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 

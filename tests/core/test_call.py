@@ -117,7 +117,7 @@ def test_fallback_gives_the_dense_result(csr):
 
 
 def test_calls_that_differ_each_time_do_not_pile_up(monkeypatch):
-    monkeypatch.setattr(calls, "CALLS_KEPT", 16)
+    monkeypatch.setattr(calls, "NUMBERS_KEPT", 16)
     kept = registry["_mul_scalar"].calls
     for k in range(60):
         registry["_mul_scalar"].call(scalar=k + 0.5)

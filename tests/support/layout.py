@@ -168,7 +168,19 @@ def _reshape_like(pick):
     shape = pick.shape()
     other = list(shape)
     pick.numbers.shuffle(other)
-    return [smooth(pick.values(shape)), plain(pick.values(tuple(other)))]
+    inputs = [smooth(pick.values(shape)), plain(pick.values(tuple(other)))]
+    if pick.boolean():
+        return inputs, {}
+    # the dimensions of one array from ``first`` on take the place of as many of the other
+    first, count = pick.integer(0, len(shape) - 1), pick.integer(1, 2)
+    middle = shape[first : first + count]
+    pick.numbers.shuffle(middle := list(middle))
+    before, behind = pick.shape(1, 2), pick.shape(1, 2)
+    attrs = {
+        "lhs_begin": first, "lhs_end": min(first + count, len(shape)),
+        "rhs_begin": len(before), "rhs_end": len(before) + len(middle),
+    }  # fmt: skip
+    return [inputs[0], plain(pick.values((*before, *middle, *behind)))], attrs
 
 
 def _expand_dims(pick):

@@ -34,7 +34,7 @@ class Edges(Seeded):
 
 
 #: what is odd about the cases of odd numbers, in turn
-KINDS = ("dtype", "empty", "defaults", "axes", "special", "changed")
+KINDS = ("dtype", "empty", "defaults", "axes", "special", "changed", "rare")
 
 
 def variant(entry, name, seed):
@@ -60,7 +60,44 @@ def variant(entry, name, seed):
         _special_values(case, choose)
     elif odd == "changed":
         _change_one(case, choose)
+    elif odd == "rare":
+        _set_rare_ones(case, choose)
     return case, dtype, odd
+
+
+#: attributes that many makers leave to their defaults -> other values
+RARE = {
+    "beta1": [0.5, 0.8],
+    "beta2": [0.5, 0.99],
+    "epsilon": [1e-3, 0.1],
+    "gamma1": [0.5, 0.8],
+    "gamma2": [0.5, 0.8],
+    "clip_weights": [0.5],
+    "upper_bound": [1.0, 2.0],
+    "lazy_update": [False],
+    "lr": [0.2, 1.0],
+    "wd": [0.2],
+    "output_mean_var": [True],
+    "is_int": [False],
+    "smooth_alpha": [0.1, 0.3],
+    "preserve_shape": [True],
+    "minimum_negative_samples": [1, 2],
+    "iou_loss": [True],
+    "feature_stride": [8, 4],
+    "variances": [(0.2, 0.2, 0.1, 0.1)],
+    "std2": [0.5],
+    "dtype": ["float16", "float32", "float64", "int32", "int64"],
+    "ndev": [2],
+    "grad_scale": [0.5],
+    "temperature": [0.5, 2.0],
+}
+
+
+def _set_rare_ones(case, choose):
+    """Attributes that the maker of the case did not set get other values."""
+    declared = registry[case.name].attributes
+    for attribute in sorted(RARE.keys() & declared.keys() - case.attrs.keys()):
+        case.attrs[attribute] = choose.choice(RARE[attribute])
 
 
 def _empty(entry, name, seed):

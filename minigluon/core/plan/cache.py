@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import config
 from ...kernels import _llvm as _machine_code
 from ...kernels._llvm import folder
 from ...kernels._memory import use_pool
