@@ -22,7 +22,7 @@ ABSENT = {
         r"_backward\w*|_sg_\w*|_npi?_\w*|_npx_\w*|_contrib_(quanti|backward|intgemm|dgl|tvm|calib)\w*"
         r"|_contrib_(re|de)quantize|_?CachedOp\w*|_CrossDeviceCopy|_Custom\w*|_N\w+|_cv\w+|_\w*_backward"
         r"|_CuDNN\w*|_FusedOp\w*|_TensorRT|_imdecode|_contrib_edge_id|_zeros_without_dtype|\w+Base"
-        r"|_rnn_param_concat|_identity_with_attr_like_rhs|_\w+",
+        r"|_imperative_invoke|_set_\w+_class|_symbol_creator",
         "operators of MXNet's own machinery, gradients of operators, int8 operators",
     ),
     r"(ndarray|symbol|contrib)\.(contrib|ndarray|symbol)": (
@@ -31,7 +31,7 @@ ABSENT = {
     ),
     r"base": (
         r"MXCallbackList|add_fileline_to_docstring|build_param_doc|c2pyerror|c_\w+|check_call"
-        r"|classproperty|ctypes2\w+|data_dir\w*|get_last_ffi_error|mx_float_p|py_str|register_error"
+        r"|classproperty|ctypes2\w+|get_last_ffi_error|mx_float_p|register_error"
         r"|with_metaclass",
         "helpers for talking to a C library",
     ),
@@ -52,7 +52,7 @@ ABSENT = {
     r"libinfo": ("find_conf_path", "there is no build"),
     r"test_utils": (r"download_model|get_im2rec_path", "downloads, and a tool of MXNet's source"),
     r"kvstore\.kvstore_server": ("KVStoreServer", "a parameter server"),
-    r"contrib\.amp.*|gluon\.contrib\..*|gluon\.loss|io\.io": (r"\w+", "not yet"),
+    r"contrib\.amp\.amp": ("convert_bucketing_module", "convert the symbols of the buckets"),
 }
 
 

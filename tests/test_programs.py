@@ -1,7 +1,8 @@
 """Old programs, written for MXNet, run unchanged and print what they print there.
 
 The programs are in ``programs/``. What they printed with MXNet 1.9.1 is in ``data/programs.json``;
-where ``MINIGLUON_ORACLE`` names a python that has it, they are run there again and compared.
+``oracle/freeze_programs.py`` records it. Where ``MINIGLUON_ORACLE`` names a python that has MXNet,
+they are run there again and compared.
 """
 
 import json

@@ -1,36 +1,54 @@
 """Backward passes of compiled graphs straight into the gradients of their leaves.
 
-A loss that is compiled, of a network that is, has a backward pass of one function call: it starts
-from ones and writes into the arrays of ``x.grad``. Everything else is for the sweep over the tape:
-other heads, gradients that are added up, sparse ones, leaves that are met twice.
+A loss that is compiled, of a network that is, has a backward pass of one function call, which
+writes into the arrays of ``x.grad``. Everything else is for the sweep over the tape: several heads,
+gradients that are added up, sparse ones, leaves that are met twice.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..core.graphop import CompiledCall
+from ..core.plan.fuse import LOWERINGS
 from ..core.state import state
 from .tape import Leaf
 
 
-def backward(head: Any, retain: bool) -> bool:
-    """Write the gradients of the sum of ``head`` if it can be done at once; whether it was."""
+def backward(head: Any, retain: bool, seed: Any = None) -> bool:
+    """Write the gradients of the sum of ``head`` if it can be done at once; whether it was.
+
+    ``seed``, the gradient of the head, stands for ones if it is None. The head may be what one
+    operator makes of a loss, such as its mean.
+    """
     entry = head._entry
-    if entry is None or type(entry[0].call) is not CompiledCall:
+    if entry is None:
         return False
-    top = bottom = entry[0]
+    top = over = entry[0]
+    if type(top.call) is not CompiledCall:
+        top = _below(over)
+        if top is None:
+            return False
+    bottom = top
     for source in top.inputs:
         if source is not None and source[0].call is not None:
             if bottom is not top or type(source[0].call) is not CompiledCall:
                 return False
             bottom = source[0]
-    if top.values is None or bottom.values is None:
+    if top.values is None or bottom.values is None or over.values is None:
         return False
-    chains = bottom.call.chains
-    chain = chains.get(top.call)
+    seeded = seed is not None or over is not top
+    if seeded:
+        data = head._data
+        if seed is None:
+            seed = np.ones(data.shape, data.dtype)
+        elif type(seed) is not np.ndarray or seed.shape != data.shape or seed.dtype != data.dtype:
+            return False
+    chain = bottom.call.chains.get((top.call, seeded))
     if chain is None:
-        chain = chains[top.call] = Chain(top, bottom)
+        chain = bottom.call.chains[top.call, seeded] = Chain(top, bottom, seeded)
     if chain.run is None:
         return False
     inputs, grads, arrays = chain.leaves
@@ -40,6 +58,10 @@ def backward(head: Any, retain: bool) -> bool:
             return False
         inputs, grads, arrays = chain.leaves = found
     values = top.values if top is bottom else (*top.values, *bottom.values)
+    if seeded:
+        if over is not top:
+            (seed,) = over.call.op.pull(over.call, over, [seed], (True,))
+        values = (seed, *values)
     if state.quietly(chain.run, *values, *[g._data for g in grads]) is None:
         return False
     for reference in arrays:
@@ -47,8 +69,17 @@ def backward(head: Any, retain: bool) -> bool:
         if array is not None:
             array._fresh = True
     if not retain:
-        top.values = bottom.values = None
+        top.values = bottom.values = over.values = None
     return True
+
+
+def _below(over: Any) -> Any:
+    """The planned node that a plain operator is applied to, if to nothing else."""
+    if len(over.inputs) != 1 or over.call is None or over.inputs[0] is None:
+        return None
+    node = over.inputs[0][0]
+    plain = over.call.op.name in LOWERINGS and over.call.outputs == 1  # known to be pure
+    return node if plain and type(node.call) is CompiledCall else None
 
 
 class Chain:
@@ -59,7 +90,7 @@ class Chain:
 
     __slots__ = ("leaves", "run")
 
-    def __init__(self, top: Any, bottom: Any):
+    def __init__(self, top: Any, bottom: Any, seeded: bool):
         self.leaves: Any = (None, (), ())  # one value, as threads may share a graph
         self.run = None
         plans, places = [top.call.plan], []
@@ -68,11 +99,11 @@ class Chain:
             if len(recorded) > 1:  # leaves beside the lower graph
                 return
             plans, places = [*plans, bottom.call.plan], recorded
-        if bottom.call.op.inlined:  # what all losses share must not hold gradients
+        if bottom.call.op.shared:  # what all losses share must not hold gradients
             return
         from ..core.plan.direct import fill_gradients  # not at start-up: 5 ms
 
-        self.run = fill_gradients(plans, places)
+        self.run = fill_gradients(plans, places, seeded)
 
 
 def _leaves(inputs: Any) -> Any:

@@ -26,13 +26,14 @@ Floats = tuple[float, ...]
 class AttributeType:
     """How to read one attribute: ``parse(value)`` gives a hashable value or raises ValueError."""
 
-    __slots__ = ("description", "optional", "parse", "plain")
+    __slots__ = ("description", "number", "optional", "parse", "plain")
 
     def __init__(
         self, description: str, parse: Callable[[Any], Any], optional: bool, plain: Any = None
     ):
         self.description, self.parse, self.optional = description, parse, optional
         self.plain = plain  # values of just this type need no reading
+        self.number = description.startswith("a number")  # whose zeros are keys as text
 
     def read(self, op_name: str, name: str, value: Any) -> Any:
         """The value as the kernel wants it; ``AttributeValueError`` names op and attribute."""
@@ -42,7 +43,7 @@ class AttributeType:
         else:
             try:
                 return self.parse(value)
-            except (ValueError, TypeError, SyntaxError, OverflowError) as error:
+            except (ValueError, TypeError, AttributeError, SyntaxError, OverflowError) as error:
                 raise _refuse(op_name, name, value, self.description) from error
         raise _refuse(op_name, name, value, self.description)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..attribute import current as current_scope
-from ..base import ArgumentTypeError, attribute_to_string
+from ..base import ArgumentTypeError, attribute_to_string, four_lines
 from ..name import current as current_names
 from .call import Call, intern
-from .explain import missing_attribute, too_many, unknown_attribute
+from .explain import missing_attribute, no_arrays, too_many, unknown_attribute
 from .graph import Entry, Node
 from .op import REQUIRED, Op
 
@@ -36,6 +36,10 @@ def compose(
     """A Symbol for an operator on Symbols; inputs that are not given become variables."""
     from .namespace import NULL
 
+    if name is not None and not isinstance(name, str):
+        raise ArgumentTypeError(
+            four_lines(f"{op.name}: the name is no text.", f"name={name!r}", "a string", "name='a'")
+        )
     arrays = list(inputs)
     user: dict[str, str] = {}
     by_name: dict[str, Any] = {}
@@ -51,7 +55,7 @@ def compose(
     user = current_scope().get({**user, **(attr or {})})
     texts: dict[str, str] = {}
     values = []
-    for attribute, (_, default) in op.attributes.items():
+    for attribute, (kind, default) in op.attributes.items():
         value = user.pop(attribute, given.get(attribute, NULL))
         if value is NULL:
             if default is REQUIRED:
@@ -59,10 +63,14 @@ def compose(
             values.append(default)
         else:
             values.append(value)
+            if isinstance(value, bool) and kind.description.startswith(("an integer", "a number")):
+                value = int(value)  # MXNet does not read True as a number
             texts[attribute] = attribute_to_string(value)
     call = intern(op, tuple(values))
     _refuse_unknown(op, user)
     if op.variadic and not any(count in op.attributes for count in COUNTS):
+        if not arrays and not by_name and op.input_rule is None:
+            raise no_arrays(op)
         texts["num_args"] = str(len(arrays))
     name = current_names().get(name, hint.lower())
     attrs = {**hide(user), **texts}

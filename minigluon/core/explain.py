@@ -111,6 +111,14 @@ def too_many(op: Op, names: Sequence[str], extra: Sequence[str]) -> ArgumentErro
     )
 
 
+def no_arrays(op: Op) -> ArgumentError:
+    """The exception for a variadic operator on nothing."""
+    return ArgumentError(
+        f"{op.name}: value 0 for Parameter num_args should be greater equal to 1.\n"
+        f"  received  no arrays\n  expected  one or more\n  fix       pass {op.variadic}"
+    )
+
+
 def miscounted(op: Op, count: str, value: Any, number: int) -> ArgumentError:
     """The exception for another number of arrays than an attribute says."""
     return ArgumentError(

@@ -61,16 +61,17 @@ class GraphOp(Op):
     ``arguments`` are the graph's variables in the order arrays are passed, ``outputs`` its heads.
     With ``compiles=False`` its plans call kernels only, so that results are those of eager code to
     the bit; with ``inlined=True`` `autograd.get_symbol` shows the operators it is made of.
+    ``shared`` says that it outlives what it is run for.
     """
 
     def __init__(
         self, name: str, arguments: list[Entry], outputs: list[Entry], *, compiles: bool = True,
-        inlined: bool = False,
+        inlined: bool = False, shared: bool = False,
     ):  # fmt: skip
         super().__init__(lambda *arrays: self.run(*arrays), name=name)
         self.arguments, self.heads = list(arguments), list(outputs)
         self.outputs = len(self.heads)
-        self.compiles, self.inlined = compiles, inlined
+        self.compiles, self.inlined, self.shared = compiles, inlined, shared
         self.unsized = any(map(is_unsized, topological(self.heads)))  # no plan fits all shapes
         self.plans: dict[Any, Plan] = {}  # those for all shapes, by mode, gradients and storages
         self.planned: dict[Any, PlannedCall] = {}  # by shapes and dtypes as well
@@ -216,6 +217,7 @@ class GraphOp(Op):
             [r for r in results if r is not None],
             compiles=self.compiles,
             inlined=self.inlined,
+            shared=self.shared,
         )
         new.has_gradient = [r is not None for r in results]  # type: ignore[attr-defined]
         return new

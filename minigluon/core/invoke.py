@@ -14,8 +14,7 @@ from .state import quiet, state
 from .store import run_into
 from .wrapping import finish, new, wrap, wrap_many, wrappers
 
-#: the most inputs for which there is a function of their number
-WRITTEN_OUT = 16
+WRITTEN_OUT = 16  # the most inputs for which there is a function of their number
 
 
 def invoke(call: Call, inputs: Any, out: Any = None) -> Any:
@@ -28,8 +27,7 @@ def invoke(call: Call, inputs: Any, out: Any = None) -> Any:
     return invoke_any(call, inputs, out)
 
 
-#: Whatever goes wrong is told by the general way, which can do all. ``quiet.run`` may refuse too,
-#: before the kernel has begun (see there).
+#: What goes wrong is told by the general way, ``rest``; ``quiet.run`` refuses before it has begun.
 DENSE = """\
     kernel = call.dense
     if kernel is not None and {classes} is cls:
@@ -39,8 +37,10 @@ DENSE = """\
                 result = quiet.run(kernel, {d})
                 if call.scalar and not result.ndim:
                     result = as_array(result, ndmin=1)
-                if type(result) is not ndarray or call.copies:
+                if type(result) is not ndarray:
                     return finish(call, ({x},), ({d},), result)
+                if call.copies and (result.base is not None or result is d0):
+                    result = result.copy()
                 array = new(cls)
                 array._data, array._ctx, array._entry = result, x0._ctx, None
                 {e} = {entries}
@@ -51,16 +51,16 @@ DENSE = """\
                     array._entry = (note(call, ({e},), ({d},), result), 0)
                 return array
         except Exception:
-            pass
+            return {rest}
 """
 
 
 @cache
-def dense(count: int) -> str:
+def dense(count: int, rest: str) -> str:
     """The lines that run ``call`` on ``x0, x1, ...`` and return, if all are dense.
 
-    They are written out for the number of inputs: tuples and loops over them cost half of what a
-    small operator takes.
+    Where it fails they return ``rest``, the text of an expression. They are written out for the
+    number of inputs: tuples and loops over them cost half of what a small operator takes.
     """
     places = range(count)
 
@@ -72,7 +72,7 @@ def dense(count: int) -> str:
         x=each("x{}"), d=each("d{}"), e=each("e{}"), data=each("x{}._data"),
         classes=each("type(x{})", " is "), entries=each("x{}._entry"),
         dtypes="not call.alike or " + each("d{}.dtype", " is ") if count > 1 else "True",
-        recorded=each("e{} is not None", " or "), first=1 << count, key=key,
+        recorded=each("e{} is not None", " or "), first=1 << count, key=key, rest=rest,
     )  # fmt: skip
 
 
@@ -80,8 +80,8 @@ def dense(count: int) -> str:
 def runner(count: int) -> Any:
     """``run(call, x0, x1, ...)``: `invoke` for so many inputs, fast where all are dense."""
     given = ", ".join([f"x{k}" for k in range(count)])
-    head = f"def run(call, {given}):\n"
-    return written(f"{head}{dense(count)}    return invoke_any(call, ({given},))\n", "run")
+    rest = f"invoke_any(call, ({given},))"
+    return written(f"def run(call, {given}):\n{dense(count, rest)}    return {rest}\n", "run")
 
 
 def written(text: str, name: str) -> Any:

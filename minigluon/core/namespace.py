@@ -85,8 +85,7 @@ def _key(op: Op) -> str:
     """The tuple of attribute values; zeros as text, for 0.0, -0.0 and False are equal."""
     parts = []
     for name, (kind, _) in op.attributes.items():
-        number = kind.description.startswith("a number")
-        parts.append(f"{name} or str({name})" if number else name)
+        parts.append(f"{name} or str({name})" if kind.number else name)
     return "(" + "".join(p + ", " for p in parts) + ")"
 
 

@@ -251,14 +251,16 @@ class Op:
 
     def call(self, **attrs: Any) -> Call:
         """The Call with these attributes; the same object for the same values."""
-        unknown = [name for name in attrs if name not in self.attributes]
-        if unknown:
+        if not attrs.keys() <= self.attributes.keys():
             from .explain import unknown_attribute
 
-            raise unknown_attribute(self, unknown[0])
-        return self.intern(
-            self, tuple([attrs.get(n, default) for n, (_, default) in self.attributes.items()])
-        )
+            raise unknown_attribute(self, next(n for n in attrs if n not in self.attributes))
+        values = [(k, attrs.get(n, default)) for n, (k, default) in self.attributes.items()]
+        key = tuple([v or str(v) if k.number else v for k, v in values])  # 0.0 == -0.0 == False
+        try:
+            return self.calls[key]
+        except (KeyError, TypeError):  # new, or not hashable
+            return self.intern(self, key)
 
     def names_of_inputs(self, attrs: dict[str, Any], count: int | None = None) -> tuple[str, ...]:
         """The names of the array inputs under these attributes (``count`` of them if variadic)."""

@@ -29,7 +29,7 @@ def run_into(call: Call, kernel: Any, inputs: Any, data: Any, out: Any) -> Any:
         kernel = call.resolve(tuple(map(type, data)), storage.STYPES[type(first)]).kernel
     if call.op.mutates and len(outs) == 1 and first.shape != data[0].shape:
         raise misfit(first, data[0])  # states must not change for nothing
-    fits = call.op.inplace == "reads" or all([d.shape == first.shape for d in data])
+    fits = call.op.inplace == "reads" or all(d.shape == first.shape for d in data)
     if data and call.op.inplace and len(outs) == 1 and fits:
         result = state.quietly(kernel, *data, out=first)
         if result is first:

@@ -86,8 +86,9 @@ class Traced:
         head = untaped(result._entry, {e[0] for e in variables})
         if head is None:
             return None
-        plain = GraphOp(self.name, variables, [head], compiles=False, inlined=True)
-        return plain, GraphOp(self.name, variables, [head], inlined=True)
+        kind = {"inlined": True, "shared": True}
+        plain = GraphOp(self.name, variables, [head], compiles=False, **kind)
+        return plain, GraphOp(self.name, variables, [head], **kind)
 
 
 def untaped(head: Entry | None, leaves: set[Node]) -> Entry | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import config
 from .. import kvstore as kvs
 from .. import optimizer as opt
-from ..base import ArgumentError
+from ..base import ArgumentError, four_lines
 from ..ndarray.serialize import write_file
 from ..optimizer import pickles
 from .parameter import Parameter, ParameterDict
@@ -332,15 +332,22 @@ def _as_list(params):
     if isinstance(params, dict | ParameterDict):
         params = [params[key] for key in sorted(params.keys())]
     if not isinstance(params, list | tuple):
-        raise ArgumentError(
-            f"First argument must be a list or dict of Parameters, got {type(params)}."
-        )
+        raise _no_parameters(type(params), params)
     for p in params:
         if not isinstance(p, Parameter):
-            raise ArgumentError(
-                f"First argument must be a list or dict of Parameters, got list of {type(p)}."
-            )
+            raise _no_parameters(f"list of {type(p)}", p)
     return list(params)
+
+
+def _no_parameters(kind, received):
+    return ArgumentError(
+        four_lines(
+            f"First argument must be a list or dict of Parameters, got {kind}.",
+            f"{received!r:.60}",
+            "Parameters, as net.collect_params() gives them",
+            "pass net.collect_params(), or a list of some of them",
+        )
+    )
 
 
 def _store_for_sparse_weights(wanted, on_store):

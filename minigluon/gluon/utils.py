@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import shutil
 import uuid
 import warnings
 import weakref
@@ -12,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import ndarray as nd
-from ..base import ArgumentError, four_lines
+from ..base import ArgumentError, MXNetError, four_lines
 from ..util import is_np_array, is_np_shape
 
 __all__ = [
@@ -148,25 +150,52 @@ def download(
 ) -> str:
     """The name of the file that ``url`` was saved to; a file that is there already is kept.
 
+    A file of the url's name in ``downloads`` below ``MXNET_HOME`` (or ``~/.mxnet``) is copied, so
+    that programs run where there is no network.
+
     Parameters
     ----------
     path : file or folder to save to; the current folder if not given.
     sha1_hash : what the file must have; another file is fetched again.
     retries : how often to try again after a failure.
+
+    Raises
+    ------
+    DownloadError : an ``OSError``, which says where to put the file.
     """
     target = _target(url, path)
     if not overwrite and target.exists() and (not sha1_hash or check_sha1(target, sha1_hash)):
         return str(target)
     target.resolve().parent.mkdir(parents=True, exist_ok=True)
+    local = mxnet_home() / "downloads" / url.split("/")[-1]
+    if local.is_file() and (not sha1_hash or check_sha1(local, sha1_hash)):
+        shutil.copyfile(local, target)
+        return str(target)
     while True:
         try:
             _fetch(url, target, sha1_hash, verify_ssl)
-        except OSError:  # noqa: PERF203 - this loop waits for a network
+        except OSError as error:  # noqa: PERF203 - this loop waits for a network
             retries -= 1
             if retries < 0:
-                raise
+                raise DownloadError(
+                    four_lines(
+                        f"download: {local.name} could not be fetched: {error}",
+                        url,
+                        f"the file as {target}, or as {local}",
+                        "get the file by other means, and put it in one of these places",
+                    )
+                ) from error
         else:
             return str(target)
+
+
+class DownloadError(MXNetError, OSError):
+    """A file could not be fetched."""
+
+
+def mxnet_home() -> Path:
+    """The folder for files of MXNet programs: what ``MXNET_HOME`` names, or ``~/.mxnet``."""
+    return Path(os.environ.get("MXNET_HOME") or "~/.mxnet").expanduser()
 
 
 def _target(url: str, path: str | None) -> Path:
@@ -184,14 +213,16 @@ def _target(url: str, path: str | None) -> Path:
 
 def _fetch(url: str, target: Path, sha1_hash: str | None, verify_ssl: bool) -> None:
     """Download to a temporary name beside ``target`` and move it there when it is complete."""
-    import shutil
     import ssl
     import urllib.request
 
     context = None if verify_ssl else ssl._create_unverified_context()
     part = Path(f"{target}.{uuid.uuid4()}")
     try:
-        with urllib.request.urlopen(url, context=context) as source, part.open("wb") as file:
+        with (
+            urllib.request.urlopen(url, timeout=60, context=context) as source,
+            part.open("wb") as file,
+        ):
             shutil.copyfileobj(source, file)
         if sha1_hash and not check_sha1(part, sha1_hash):
             raise OSError(f"{url}: the content does not have the SHA-1 {sha1_hash}")

@@ -14,7 +14,7 @@ from .. import recordio
 from ..base import ArgumentError, MXNetError, ShapeError, four_lines
 from ..context import current_context
 from ..core.invoke import wrap
-from ..io.desc import DataBatch, DataDesc
+from ..io.desc import DataDesc
 from ..io.files import MissingFile, MXDataIter, part_of
 from . import codec
 from .variation import DEFAULTS, Variation
@@ -141,13 +141,6 @@ class RecordPictures(MXDataIter):
 
     def _submitted(self, rows):
         return [self._pool.submit(self._sample, epoch, record) for epoch, record in rows]
-
-    def next(self):
-        """The next batch; ``StopIteration`` after the last."""
-        if not self.iter_next():
-            raise StopIteration
-        data, label, pad, ids = self._current
-        return DataBatch([data], [label], pad, ids)
 
     def getindex(self):
         """The numbers of the samples of the current batch, as their records tell them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import logging
 import warnings
 import zlib
 from pathlib import Path
@@ -43,7 +44,7 @@ class MXDataIter(DataIter):
         self._round_batch = round_batch
         self._names = data_name, label_name
         self._position = self._overflow = 0
-        self._current = None
+        self._current, self._repeats = None, False
 
     def _begin(self, count, path):
         """Called once the records are read: there are ``count`` of them in ``path``."""
@@ -98,10 +99,14 @@ class MXDataIter(DataIter):
 
     def next(self):
         """The next batch; ``StopIteration`` after the last."""
-        if not self.iter_next():
+        if not (self._repeats and self._current is not None) and not self.iter_next():
             raise StopIteration
-        data, label, pad, ids = self._current
-        return DataBatch([data], [label], pad, np.maximum(ids, 0).astype(np.uint64))
+        return DataBatch([self.getdata()], [self.getlabel()], self.getpad(), self.getindex())
+
+    def debug_skip_load(self):
+        """Give the same batch again and again from now on, to see how fast a network is alone."""
+        self._repeats = True
+        logging.info("Set debug_skip_load to be true, will simply return first batch")
 
     def getdata(self):
         """The data of the current batch, an array."""

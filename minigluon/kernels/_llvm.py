@@ -30,9 +30,11 @@ def target() -> Any:
 
         if tuple(map(int, llvmlite.__version__.split(".")[:2])) < (0, 45):
             llvm.initialize()
+        if llvm.llvm_version_info[0] < 15:  # knows typed pointers only
+            return None
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
-        llvm.parse_assembly("declare void @f(ptr)")  # older ones know typed pointers only
+        llvm.parse_assembly("declare void @f(ptr)")
         return llvm, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
     except (ImportError, RuntimeError, AttributeError, OSError, ValueError):
         return None
@@ -95,7 +97,7 @@ def _object_code(text: str) -> bytes:
     try:
         write(path, code + hashlib.sha256(code).digest())
     except OSError as error:
-        _warn_no_cache(repr(error))
+        warn_no_cache(error)
     return code
 
 
@@ -140,15 +142,20 @@ def folder() -> Path:
     return Path(base) / "minigluon"
 
 
-@cache
-def _warn_no_cache(error: str) -> None:
-    warnings.warn(
-        f"compiled kernels cannot be kept on disk ({error}): every process compiles them anew. "
-        "Set MINIGLUON_CACHE_DIR to a folder that can be written.",
-        RuntimeWarning,
-        stacklevel=4,
-    )
+def warn_no_cache(error: Exception) -> None:
+    """Say, once, that compiled code cannot be kept."""
+    global _told
+    if not _told:
+        _told = True
+        warnings.warn(
+            f"compiled code cannot be kept on disk ({error!r}): every process compiles "
+            "them anew. Set MINIGLUON_CACHE_DIR to a folder that can be written.",
+            RuntimeWarning,
+            stacklevel=4,
+        )
 
+
+_told = False
 
 _NAMES = {"float32": ("float", "f32", 4), "float64": ("double", "f64", 8)}
 

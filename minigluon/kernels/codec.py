@@ -1,12 +1,27 @@
-"""Pictures from encoded bytes and back: the one place that knows Pillow."""
+"""Pictures from encoded bytes and back: the one place that knows Pillow, or OpenCV in its place."""
 
 from __future__ import annotations
 
 import io
+from functools import lru_cache
 
 import numpy as np
 
 from ..base import ArgumentError, AttributeValueError, MXNetError, four_lines
+
+
+@lru_cache(maxsize=1)
+def _opencv():
+    """OpenCV where it is installed and Pillow is not; else None."""
+    try:
+        import PIL.Image  # noqa: F401
+    except ImportError:
+        try:
+            import cv2
+        except ImportError:
+            return None
+        return cv2
+    return None
 
 
 def pillow():
@@ -18,7 +33,7 @@ def pillow():
             four_lines(
                 "pictures are read and written by Pillow, which is not installed.",
                 str(error),
-                "the package pillow",
+                "the package pillow, or opencv-python",
                 "pip install minigluon[image]",
             )
         ) from error
@@ -34,6 +49,9 @@ def decode(data, flag=1, to_rgb=True, name="imdecode"):
                 "pass flag=1",
             )
         )  # fmt: skip
+    if _opencv() is not None:
+        pixels = _by_opencv(data, name, int(bool(flag)))
+        return pixels[:, :, None] if not flag else pixels[:, :, ::-1] if to_rgb else pixels
     image = opened(data, name, gray=not flag)
     if not flag:
         return _gray(image)[:, :, None]
@@ -43,6 +61,8 @@ def decode(data, flag=1, to_rgb=True, name="imdecode"):
 
 def as_read(data, flag=-1):
     """A picture as OpenCV gives it: blue first; as it is with ``flag=-1``, else as by `decode`."""
+    if _opencv() is not None:
+        return _by_opencv(data, "unpack_img", flag)
     image = opened(data, "unpack_img", gray=flag == 0)
     bare = image.mode in ("1", "L", "I;16", "I", "F")
     if flag == 0 or (flag < 0 and bare):
@@ -66,6 +86,21 @@ def opened(data, name, gray=False):
         what = "Decoding failed. Invalid image file"
         raise MXNetError(_not_an_image(name, data, what, error)) from error
     return image
+
+
+def _by_opencv(data, name, flag):
+    """A picture with blue first, not turned by what its file says, as by Pillow."""
+    cv2 = _opencv()
+    if not len(data):
+        raise ArgumentError(_not_an_image(name, data, "Input cannot be an empty buffer"))
+    way = cv2.IMREAD_UNCHANGED if flag < 0 else flag | cv2.IMREAD_IGNORE_ORIENTATION
+    try:
+        found = cv2.imdecode(np.frombuffer(data, np.uint8), way)
+    except cv2.error as error:
+        raise MXNetError(_not_an_image(name, data, "Decoding failed", error)) from error
+    if found is None:
+        raise MXNetError(_not_an_image(name, data, "Decoding failed. Invalid image file"))
+    return found
 
 
 def _not_an_image(name, data, what, error=None):
@@ -93,7 +128,6 @@ def _gray(image):
 
 def encode(picture, quality, suffix):
     """The bytes of a picture file; ``picture`` has blue first."""
-    Image = pillow()
     pixels = picture.asnumpy() if hasattr(picture, "asnumpy") else np.asarray(picture)
     if pixels.ndim == 3 and pixels.shape[2] == 1:
         pixels = pixels[:, :, 0]
@@ -108,18 +142,14 @@ def encode(picture, quality, suffix):
         )
     if pixels.dtype != np.uint8:
         pixels = np.clip(np.rint(pixels), 0, 255).astype(np.uint8)
+    if _opencv() is not None:
+        return _encoded_by_opencv(pixels, quality, suffix.lower())
+    Image = pillow()
     if pixels.ndim == 3:
         pixels = pixels[:, :, [2, 1, 0, 3][: pixels.shape[2]]]
     form = Image.registered_extensions().get(suffix.lower())
     if form not in Image.SAVE:
-        raise AttributeValueError(
-            four_lines(
-                "pack_img: there is no such format.",
-                f"img_fmt={suffix!r}",
-                "'.jpg', '.png' or another suffix that Pillow writes",
-                "pass img_fmt='.png'",
-            )
-        )
+        raise _no_format(suffix)
     image = Image.fromarray(np.ascontiguousarray(pixels))
     out = io.BytesIO()
     if form == "JPEG":
@@ -130,3 +160,30 @@ def encode(picture, quality, suffix):
     else:
         image.save(out, form)
     return out.getvalue()
+
+
+def _encoded_by_opencv(pixels, quality, suffix):
+    """The bytes of a picture file, written by OpenCV."""
+    cv2 = _opencv()
+    if suffix in (".jpg", ".jpeg"):
+        options = [cv2.IMWRITE_JPEG_QUALITY, int(quality)]
+    else:
+        options = [cv2.IMWRITE_PNG_COMPRESSION, min(int(quality), 9)] if suffix == ".png" else []
+    try:
+        done, found = cv2.imencode(suffix, np.ascontiguousarray(pixels), options)
+    except cv2.error as error:
+        raise _no_format(suffix) from error
+    if not done:
+        raise _no_format(suffix)
+    return found.tobytes()
+
+
+def _no_format(suffix):
+    return AttributeValueError(
+        four_lines(
+            "pack_img: there is no such format.",
+            f"img_fmt={suffix!r}",
+            "'.jpg', '.png' or another suffix that Pillow writes",
+            "pass img_fmt='.png'",
+        )
+    )

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from . import _memory, direct, rows, tiles, windows
+from . import _memory, direct, layouts, rows, tiles, windows
 
 #: bytes of windows gathered at a time, about what an L2 cache holds
 BUFFER_BYTES = 1 << 21
@@ -247,13 +247,13 @@ def _by_rows(samples: int, places: Any, weight_shape: Any, dtype: Any) -> bool:
 @lru_cache(maxsize=256)
 def _forward_axes(window: Window, places: tuple[int, ...]) -> Any:
     ways = zip(_two(places), *window.as_plane(), strict=True)
-    return [direct.forward_axis(*way) for way in ways]
+    return [layouts.forward_axis(*way) for way in ways]
 
 
 @lru_cache(maxsize=256)
 def _backward_axes(window: Window, spatial: tuple[int, ...]) -> Any:
     ways = zip(_two(spatial), *window.as_plane(), strict=True)
-    return [direct.backward_axes(*way) for way in ways]
+    return [layouts.backward_axes(*way) for way in ways]
 
 
 def _multiply_channels(matrix: Any, data: Any, bias: Any, out: Any) -> None:

@@ -21,6 +21,7 @@ Sums come back as float64 (float values) or int64 (integers): divide, take the r
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 
 import numpy as np
@@ -75,9 +76,21 @@ def canonical(csr: Csr) -> Csr:
     return Csr(values, columns, _indptr_of(rows, csr.shape[0]), csr.shape)
 
 
+#: index array -> itself and the row starts it was found tidy with, as long as it lives
+_tidy: dict[int, tuple[weakref.ref[np.ndarray], np.ndarray]] = {}
+
+
 def is_canonical(csr: Csr) -> bool:
-    """Whether columns ascend strictly within every row."""
-    return _first_descent(csr) < 0
+    """Whether columns ascend strictly within every row; remembered where they do."""
+    key, indices = id(csr.indices), csr.indices
+    known = _tidy.get(key)
+    if known is not None and known[0]() is indices and known[1] is csr.indptr:
+        return True
+    if _first_descent(csr) >= 0:
+        return False
+    if indices.size > 1:
+        _tidy[key] = weakref.ref(indices, lambda _: _tidy.pop(key, None)), csr.indptr
+    return True
 
 
 def _first_descent(csr: Csr) -> int:
@@ -86,6 +99,8 @@ def _first_descent(csr: Csr) -> int:
     if indices.size < 2:
         return -1
     falls = indices[1:] <= indices[:-1]
+    if not falls.any():
+        return -1
     starts = indptr[1:-1]
     starts = starts[(starts > 0) & (starts < indices.size)]
     falls[starts - 1] = False  # the first entry of a row may be anything

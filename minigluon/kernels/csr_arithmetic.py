@@ -54,7 +54,7 @@ def _merge(ufunc, a, b, sign):
 
 def multiply(a: Csr, b: Csr) -> Csr:
     """``a * b``: columns that both store, ascending, in arrays of just that size."""
-    if a.indices is b.indices and a.indptr is b.indptr:
+    if a.indices is b.indices and a.indptr is b.indptr and structure.is_canonical(a):
         return a.with_values(a.values * b.values)
     room = min(a.indices.size, b.indices.size)
     left, right = np.empty(room, np.int64), np.empty(room, np.int64)
@@ -69,7 +69,7 @@ def multiply(a: Csr, b: Csr) -> Csr:
 
 def union(ufunc: np.ufunc, a: Csr, b: Csr) -> Csr:
     """``ufunc(a, b)`` where either stores something; right for ufuncs that give 0 for zeros."""
-    if a.indices is b.indices and a.indptr is b.indptr:
+    if a.indices is b.indices and a.indptr is b.indptr and structure.is_canonical(a):
         return a.with_values(ufunc(a.values, b.values))
     indices = np.empty(a.indices.size + b.indices.size, np.int64)
     left, right = np.empty(a.indices.size, np.int64), np.empty(b.indices.size, np.int64)

@@ -4,6 +4,7 @@
 ``unary(f, x)``                 ``f`` of every element
 ``binary(f, lhs, rhs)``         ``f`` of every pair, with broadcasting; one or both are sparse
 ``transposed(x)``               the transpose of a matrix
+``put(x, out)``                 the elements of any storage in a given array
 ==============================  ===================================================================
 
 No operand is made dense: ``f`` of zero fills the result, ``f`` of what is stored goes on top. A
@@ -109,3 +110,13 @@ def transposed(x: Csr | RowSparse) -> np.ndarray:
     else:
         out[:, x.indices] = x.values.T
     return out
+
+
+def put(x: Storage, out: np.ndarray) -> None:
+    """Write the elements of ``x`` into an array of its shape."""
+    if type(x) is np.ndarray:
+        out[...] = x
+        return
+    x = structure.canonical(x) if type(x) is Csr else x
+    out[...] = 0
+    out[_places(x)] = x.values  # type: ignore[arg-type, union-attr]

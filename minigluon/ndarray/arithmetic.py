@@ -67,11 +67,11 @@ one, two = runner(1), runner(2)
 _ARRAYS = f"""\
         if type(x1) is cls:
             call = arrays
-{indent(dense(2), " " * 8)}"""
+{indent(dense(2, "otherwise(x0, x1)"), " " * 8)}"""
 _NUMBERS = f"""\
         if type(x1) is float or type(x1) is int:
             call = numbers.get(x1) or numbers.find(x1)
-{indent(dense(1), " " * 8)}"""
+{indent(dense(1, "otherwise(x0, x1)"), " " * 8)}"""
 _METHOD = """\
 def make(arrays, numbers, otherwise):
     def method(x0, x1):
@@ -114,20 +114,20 @@ def inplace(row: Binary) -> Method:
             raise recorded_write(f"x {symbol[row.name]} {'y' if is_array else other}")
         call = arrays if is_array else numbers.get(other) or numbers.find(other)
         inputs = (self, other) if is_array else (self,)
-        if call.dense is not None and all([type(x) is NDArray for x in inputs]):
-            data = self._data
-            try:
-                if not is_array:
-                    result = quiet.run(call.dense, data, out=data)
-                elif other._data.dtype is data.dtype:
-                    result = quiet.run(call.dense, data, other._data, out=data)
-                else:
-                    result = None
-                if result is data:
-                    return self
-            except Exception:
-                pass
-        return invoke_any(call, inputs, self)
+        plain = type(self) is NDArray and (not is_array or type(other) is NDArray)
+        if call.dense is None or not plain:
+            return invoke_any(call, inputs, self)
+        data = self._data
+        try:
+            if not is_array:
+                quiet.run(call.dense, data, out=data)
+            elif other._data.dtype is data.dtype:
+                quiet.run(call.dense, data, other._data, out=data)
+            else:
+                return invoke_any(call, inputs, self)
+        except Exception:
+            return invoke_any(call, inputs, self)  # tells what is wrong
+        return self
 
     return method
 

@@ -138,7 +138,8 @@ class NDArray:
 
         ``out_grad`` is the gradient of what follows with respect to this array; ones if not given.
         """
-        if out_grad is None and direct.backward(self, retain_graph):
+        seed = None if out_grad is None else getattr(out_grad, "_data", out_grad)
+        if direct.backward(self, retain_graph, seed):
             return
         heads = None if out_grad is None else [out_grad]
         autograd.swept([self], heads, retain_graph, train_mode)
@@ -315,11 +316,14 @@ class NDArray:
         two axes and -4 splits one into the next two numbers; ``reverse=True`` matches from the
         right. Another number of elements is a ``ShapeError``.
         """
-        if not kwargs and not (self._entry is not None and state.recording):
+        if not kwargs:
             wanted = shape[0] if len(shape) == 1 and type(shape[0]) is tuple else shape
             try:
                 if 0 not in wanted and min(wanted) >= -1:  # as numpy understands it
-                    return wrap_dense(self._data.reshape(wanted), self._ctx)
+                    view = self._data.reshape(wanted)
+                    if self._entry is not None and state.recording:
+                        return _run("Reshape", self, shape=view.shape)
+                    return wrap_dense(view, self._ctx)
             except (TypeError, ValueError):
                 pass  # told below
         unknown = [k for k in kwargs if k not in ("shape", "reverse")]

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import ndarray as nd
+from .. import symbol as sym
 from .package import not_so, onnx
 
 
@@ -18,12 +20,15 @@ class Builder:
     nodes, constants : what was written so far.
     node : the node of our graph that is being converted.
     shapes, dtypes : what is known of every entry of our graph.
+    arrays : the parameters by name.
     names : entry -> name of its tensor.
     """
 
-    def __init__(self, shapes: dict[Any, Any], dtypes: dict[Any, Any]):
+    def __init__(
+        self, shapes: dict[Any, Any], dtypes: dict[Any, Any], arrays: dict[str, np.ndarray]
+    ):
         self.onnx = onnx()
-        self.shapes, self.dtypes = shapes, dtypes
+        self.shapes, self.dtypes, self.arrays = shapes, dtypes, arrays
         self.nodes: list[Any] = []
         self.constants: dict[str, np.ndarray] = {}
         self.names: dict[Any, str] = {}
@@ -86,6 +91,15 @@ class Builder:
     def dtype(self, k: int = 0) -> np.dtype:
         """The type of input ``k``, float32 where nothing is known."""
         return np.dtype(self.dtypes.get(self.entry(k)) or np.float32)
+
+    def value(self, k: int) -> np.ndarray:
+        """Input ``k``, which must follow from parameters alone."""
+        graph = sym.Symbol([self.entry(k)])
+        names = graph.list_inputs()
+        if any(name not in self.arrays for name in names):
+            raise self.refuse("an input depends on data", ", ".join(names), "parameters")
+        given = {name: nd.array(self.arrays[name], dtype=self.arrays[name].dtype) for name in names}
+        return graph.eval(**given)[0].asnumpy()
 
     def cast(self, name: str, dtype: Any) -> str:
         """A tensor converted to a numpy type."""

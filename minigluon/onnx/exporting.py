@@ -14,7 +14,7 @@ from ..base import ArgumentError, four_lines
 from ..core.graph import Node, topological
 from ..dtypes import as_dtype
 from ..ndarray.serialize import write_file
-from . import arithmetic  # noqa: F401 - it fills the table
+from . import arithmetic, recurrent  # noqa: F401 - they fill the table
 from .builder import Builder
 from .layers import CONVERTERS
 from .package import IR_VERSION, OPSET, no_counterpart, onnx
@@ -53,7 +53,7 @@ def export_model(
     inputs = _inputs(graph, arrays)
     shapes = _input_shapes(inputs, in_shapes)
     types = _input_types(inputs, in_types)
-    builder = _written(graph, arrays, inputs, shapes, types)
+    builder = _written(graph, arrays, shapes, types)
     if verbose:
         for node in builder.nodes:
             logging.info("%s %s: %s", node.op_type, node.name, ", ".join(node.input))
@@ -150,8 +150,8 @@ def _shown_shapes(
 
 
 def _written(
-    graph: Any, arrays: dict[str, np.ndarray], inputs: list[Node],
-    shapes: dict[str, tuple], types: dict[str, np.dtype],
+    graph: Any, arrays: dict[str, np.ndarray], shapes: dict[str, tuple],
+    types: dict[str, np.dtype],
 ) -> Builder:  # fmt: skip
     """The builder after every node has been converted."""
     nodes = topological(graph._entries)
@@ -161,8 +161,7 @@ def _written(
     ]  # fmt: skip
     if missing:
         raise no_counterpart("export_model", missing, CONVERTERS)
-    builder = Builder(*_inferred(graph, arrays, shapes, types))
-    given = {n.name for n in inputs}
+    builder = Builder(*_inferred(graph, arrays, shapes, types), arrays)
     for node in nodes:
         if node.call is None:
             builder.fresh(node.name)
@@ -175,11 +174,19 @@ def _written(
         result = CONVERTERS[node.call.op.name](builder, node.call.attrs, names)
         results = [result] if isinstance(result, str) else result
         builder.names.update({(node, k): name for k, name in enumerate(results)})
-    used = {name for n in builder.nodes for name in n.input}
-    for name in (n.name for n in nodes if n.call is None):
-        if name in used and name not in given:
-            builder.constants[name] = arrays[name]
+    builder.constants.update({n.name: arrays[n.name] for n in nodes if n.name in arrays})
     return builder
+
+
+def _without_unused(builder: Builder, results: list[str]) -> None:
+    """Drop nodes and constants that no result depends on."""
+    wanted, kept = set(results), []
+    for node in reversed(builder.nodes):
+        if wanted.intersection(node.output):
+            wanted.update(node.input)
+            kept.append(node)
+    builder.nodes = kept[::-1]
+    builder.constants = {k: x for k, x in builder.constants.items() if k in wanted}
 
 
 def _inferred(
@@ -219,6 +226,7 @@ def _model(
         shape = builder.shapes.get(entry)
         shape = [None] * len(shape) if dynamic and shape is not None else shape
         outputs.append(declared(result, builder.dtypes.get(entry) or np.float32, shape))
+    _without_unused(builder, [output.name for output in outputs])
     made = helper.make_graph(
         builder.nodes,
         graph.name or "network",

@@ -13,7 +13,7 @@ from .. import symbol as sym
 from ..base import MXNetError, four_lines
 from ..context import cpu
 from ..ndarray.serialize import read_file
-from . import places  # noqa: F401 - it fills the table
+from . import places, recurrent  # noqa: F401 - they fill the table
 from .package import no_counterpart, onnx
 from .reader import Reader
 from .readers import READERS

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.plan import blas
 from ..core.plan.fuse import lowers
 from ..core.plan.loops import (
     KINDS,
@@ -21,6 +22,7 @@ from ..core.plan.loops import (
     full,
     joined,
     mapped,
+    multiplied,
     padded,
     positions,
     product,
@@ -31,6 +33,7 @@ from ..core.plan.loops import (
     viewed,
 )
 from ..core.plan.simplify import splits
+from ..kernels import dense
 from ..kernels.scalar import (
     BINARY,
     DOUBLE,
@@ -51,7 +54,7 @@ from .reduce import axes_of
 from .scalar import _FUNCTIONS as SCALAR_FUNCTIONS
 from .slicing import _slices, thaw
 
-#: products of more multiplications than this are left to BLAS, which needs about 1 us to start
+#: products of more multiplications than this are left to BLAS
 PRODUCT_LIMIT = 2048
 
 
@@ -687,11 +690,17 @@ def _(out, label, *, kind, scale):
 # ---- products of small matrices
 
 
-def _small(a, b, transpose_a=False, transpose_b=False):
+def _product(a, b, transpose_a=False, transpose_b=False):
     rows = a.shape[1 if transpose_a else 0]
-    if rows * elements(b.shape) > PRODUCT_LIMIT:
-        raise Unsupported("a product for BLAS")
-    return product(a, b, transpose_a, transpose_b)
+    work = rows * elements(b.shape)
+    if work <= PRODUCT_LIMIT:
+        return product(a, b, transpose_a, transpose_b)
+    if work >= dense.FEWEST:
+        raise Unsupported("a large product, which has a kernel")
+    if blas.found() is None:
+        raise Unsupported("a product for BLAS, which was not found")
+    a = transposed(a, (1, 0)) if transpose_a else a
+    return multiplied(a, transposed(b, (1, 0)) if transpose_b else b)
 
 
 def _rows(x, flatten):
@@ -703,7 +712,7 @@ def _rows(x, flatten):
 
 @lowers("FullyConnected", gives_shape=True)
 def _(data, weight, bias=None, *, shape, num_hidden, no_bias, flatten):
-    result = _small(_rows(data, flatten), weight, transpose_b=True)
+    result = _product(_rows(data, flatten), weight, transpose_b=True)
     if bias is not None:
         result = mapped(BINARY["add"], result, bias)
     return reshaped(result, shape)
@@ -717,19 +726,19 @@ def _(F, data, weight, bias=None, *, num_hidden, no_bias, flatten):
 
 @lowers("_fully_connected_data_grad")
 def _(g, data, weight):
-    return reshaped(_small(_rows(g, False), weight), data.shape)
+    return reshaped(_product(_rows(g, False), weight), data.shape)
 
 
 @lowers("_fully_connected_weight_grad")
 def _(g, data, *, flatten):
-    return _small(_rows(g, False), _rows(data, flatten), transpose_a=True)
+    return _product(_rows(g, False), _rows(data, flatten), transpose_a=True)
 
 
 @lowers("dot")
 def _(a, b, *, transpose_a, transpose_b, forward_stype):
     if len(a.shape) != 2 or len(b.shape) != 2 or forward_stype not in (None, "default"):
         raise Unsupported("dot of other than two matrices")
-    return _small(a, b, transpose_a, transpose_b)
+    return _product(a, b, transpose_a, transpose_b)
 
 
 @lowers("batch_dot")
@@ -751,11 +760,15 @@ def _(a, b, *, transpose_a, transpose_b, forward_stype):
 def _(g, a, b, *, transpose_a, transpose_b):
     if len(a.shape) != 2 or len(b.shape) != 2:
         raise Unsupported("dot of other than two matrices")
-    return _small(b, g, transpose_b, True) if transpose_a else _small(g, b, False, not transpose_b)
+    return (
+        _product(b, g, transpose_b, True) if transpose_a else _product(g, b, False, not transpose_b)
+    )
 
 
 @lowers("_dot_rhs_grad")
 def _(g, a, b, *, transpose_a, transpose_b):
     if len(a.shape) != 2 or len(b.shape) != 2:
         raise Unsupported("dot of other than two matrices")
-    return _small(g, a, True, transpose_a) if transpose_b else _small(a, g, not transpose_a, False)
+    return (
+        _product(g, a, True, transpose_a) if transpose_b else _product(a, g, not transpose_a, False)
+    )

@@ -19,6 +19,7 @@ from ._places import within
 from ._shared import axis_of
 from .cast import Cast
 from .index import take
+from .join import Concat, stack
 from .nn.activation import Activation
 from .shape import transpose
 
@@ -136,3 +137,32 @@ def _(*args, out=None):
         else:
             row_sparse.add_dense(x, total, out=total)
     return total
+
+
+@Concat.kernel("default|csr|row_sparse* -> default")
+def _(*data, dim, out=None):
+    axis = axis_of(dim, data[0].ndim, "Concat")
+    lengths = [x.shape[axis] for x in data]
+    shape = (*data[0].shape[:axis], sum(lengths), *data[0].shape[axis + 1 :])
+    if any(
+        x.shape != (*shape[:axis], n, *shape[axis + 1 :])
+        for x, n in zip(data, lengths, strict=True)
+    ):
+        raise ValueError("shapes differ in other axes")
+    result = np.empty(shape, data[0].dtype)
+    for x, end, n in zip(data, itertools.accumulate(lengths), lengths, strict=True):
+        filled.put(x, result[(slice(None),) * axis + (slice(end - n, end),)])
+    return result
+
+
+@stack.kernel("csr|row_sparse default|csr|row_sparse* -> default")
+@stack.kernel("default csr|row_sparse default|csr|row_sparse* -> default")
+def _(*data, axis, out=None):
+    shape = data[0].shape
+    if any(x.shape != shape for x in data):
+        raise ValueError("shapes differ")
+    k = axis_of(axis, len(shape) + 1, "stack")
+    result = np.empty((*shape[:k], len(data), *shape[k:]), data[0].dtype)
+    for number, x in enumerate(data):
+        filled.put(x, result[(slice(None),) * k + (number,)])
+    return result

@@ -74,7 +74,8 @@ def _take_grad(g, like, indices, *, axis: int = 0, mode: Literal["clip", "raise"
     """Zeros with ``g`` added where ``take`` read; repeated places add up in order."""
     k = axis % len(like.shape)
     places = within(indices, like.shape[k], mode, "take")
-    moved = np.moveaxis(g.reshape(*g.shape[:k], -1, *g.shape[k + indices.ndim :]), k, 0)
+    rows = g.reshape(*g.shape[:k], indices.size, *g.shape[k + indices.ndim :])
+    moved = np.moveaxis(rows, k, 0)
     rows = row_sparse.scatter_rows_dense(
         places.reshape(-1), np.ascontiguousarray(moved), like.shape[k]
     )

@@ -96,6 +96,16 @@ def dot(
     return out
 
 
+@dot.prepare
+def _(transpose_a, transpose_b, forward_stype):
+    def run(lhs, rhs, *, out=None):
+        if lhs.ndim == rhs.ndim == 2:
+            return matmul(lhs.T if transpose_a else lhs, rhs.T if transpose_b else rhs, out)
+        return dot.dense(lhs, rhs, transpose_a=transpose_a, transpose_b=transpose_b, out=out)
+
+    return run
+
+
 @dot.shape
 def _(s, *, transpose_a, transpose_b, **_):
     lhs, rhs = s.lhs, s.rhs

@@ -10,7 +10,7 @@ from .. import storage
 from ..base import AttributeValueError
 from ..core.attributes import Shape
 from ..core.op import op
-from ..kernels import row_sparse
+from ..kernels import csr, row_sparse
 from .elementwise import real_dtype
 from .reduce import add_up, axes_of, opened, put, reduced_shape, sparse_sum
 
@@ -77,6 +77,9 @@ def _(F, g, data, *, out, ord, axis, out_dtype, keepdims):
 
 @norm.kernel("csr|row_sparse -> default")
 def _(data, *, ord, axis, out_dtype, keepdims, out=None):
+    if type(data) is storage.Csr:
+        data = csr.canonical(data)  # an entry stored twice is one number
+
     def add(values, *, axis, keepdims):
         return sparse_sum(data.with_values(values), axis, keepdims)
 

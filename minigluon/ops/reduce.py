@@ -12,6 +12,7 @@ from .. import storage
 from ..base import AttributeValueError, ShapeError
 from ..core.attributes import Shape
 from ..core.infer import UNKNOWN_SHAPE
+from ..core.number import constant
 from ..core.op import Op, op, registry
 from ..kernels import csr as csr_kernels
 from ..kernels import extremes
@@ -86,13 +87,13 @@ def add_up(data, axes, keepdims, out=None):
 def _mean(data, axes, keepdims, out=None):
     if data.dtype.char in "fd":
         total = _sum(data, axes, None, None, keepdims)
-        return np.divide(total, data.dtype.type(_count(data.shape, axes)), out=out)
+        return np.divide(total, constant(data.dtype, data.size // (total.size or 1)), out=out)
     dtype = data.dtype if data.dtype.kind == "f" else np.dtype(np.float32)
     wide = dtype if dtype.itemsize > 2 else np.float32
     if data.dtype.kind != "f":
         wide = np.float64
     total = np.add.reduce(data, axis=axes, dtype=wide, keepdims=keepdims)
-    total = np.divide(total, total.dtype.type(_count(data.shape, axes)))
+    total = np.divide(total, constant(total.dtype, data.size // (total.size or 1)))
     return total if out is None and total.dtype == dtype else put(total, dtype, out)
 
 
@@ -257,9 +258,13 @@ def _spread_mean(
 ):  # fmt: skip
     """``data``, a mean of ``like`` over these axes, shared among the elements it is of."""
     kept, count = _kept_and_count(like.shape, axis, exclude)
+    share = np.divide(data.reshape(kept), constant(data.dtype, count))
     if out is None:
+        if kept == like.shape and kept:
+            return share
         out = np.empty(like.shape, data.dtype)
-    return np.divide(data.reshape(kept), data.dtype.type(count), out=out)
+    out[...] = share
+    return out
 
 
 @lru_cache(maxsize=1024)

@@ -10,15 +10,17 @@ from ..base import AttributeValueError, MXNetError
 from ..core.attributes import DType, Shape
 from ..core.infer import UnknownShape
 from ..core.op import op
+from ._draws import (
+    dtype_of_attribute,
+    dtype_of_parameters,
+    floating,
+    refuse,
+    shape_of_attribute,
+    shape_of_data,
+    shape_of_parameters,
+)
 from ._shared import filled
 from ._signature import REQUIRED, with_signature
-
-
-def _refuse(name, what, value, expected):
-    return AttributeValueError(
-        f"{name}: {what} is not valid.\n  received  {what}={value}\n  expected  {expected}\n"
-        f"  fix       choose such a {what}"
-    )
 
 
 def _negative_binomial(rng, size, k, p):
@@ -91,7 +93,7 @@ def _check(name, checks, values):
     for parameter, right, expected in checks:
         value = values[parameter]
         if not np.all(right(np.asarray(value))):
-            raise _refuse(name, parameter, value, expected)
+            raise refuse(name, parameter, value, expected)
 
 
 _SHAPE_OF = (("shape", "Shape | None", None), ("dtype", "DType | None", None))
@@ -106,7 +108,7 @@ def _declare(name):
         _check(name, checks, values)
         size = (1,) if shape is None else shape
         drawn = draw(rng, size, *[values[n] for n in names])
-        return filled(np.asarray(drawn).astype(_floating(name, dtype)), out)
+        return filled(np.asarray(drawn).astype(floating(name, dtype)), out)
 
     doc = f"""Numbers drawn from {title}.
 
@@ -120,8 +122,8 @@ def _declare(name):
         with_signature(from_numbers, f"_random_{name}", doc, (), signature),
         aliases=(f"random_{name}",),
     )
-    made.shape(_shape_of_attribute)
-    made.dtype(_dtype_of_attribute)
+    made.shape(shape_of_attribute)
+    made.dtype(dtype_of_attribute)
 
     def like(data, *, rng, **values):
         _check(name, checks, values)
@@ -134,14 +136,14 @@ def _declare(name):
         with_signature(like, f"_random_{name}_like", doc, ("data",), signature),
         grad="zero",
     )
-    made.shape(_same)
+    made.shape(shape_of_data)
 
     def from_arrays(*arrays, rng, shape, dtype):
         _check(name, checks, dict(zip(names, arrays, strict=True)))
         spread = (..., *[None] * len(shape))
         size = (*arrays[0].shape, *shape)
         drawn = draw(rng, size, *[a.astype(np.float64)[spread] for a in arrays])
-        return np.asarray(drawn).astype(_floating(name, dtype))
+        return np.asarray(drawn).astype(floating(name, dtype))
 
     doc = f"``shape`` numbers drawn from {title}, for each element of the parameters."
     signature = (("shape", "Shape", ()), ("dtype", "DType | None", None), _HANDED[0])
@@ -150,46 +152,8 @@ def _declare(name):
         aliases=(f"sample_{name}",),
         grad="zero",
     )
-    made.shape(_shape_of_parameters)
-    made.dtype(_dtype_of_parameters)
-
-
-def _floating(name, dtype):
-    if dtype is None:
-        return np.dtype(np.float32)
-    if dtype.kind != "f":
-        raise _refuse(name, "dtype", dtype, "float16, float32 or float64")
-    return dtype
-
-
-def _shape_of_attribute(s, *, shape, **_):
-    if shape is None:
-        s.out = (1,)
-    elif 0 not in shape:
-        s.out = shape
-
-
-def _dtype_of_attribute(t, *, dtype, **_):
-    t.out = dtype or np.float32
-
-
-def _same(s, **_):
-    s.data = s.out
-    s.out = s.data
-
-
-def _shape_of_parameters(s, *, shape, **_):
-    for parameter in s.ins:
-        s.ins = [parameter] * len(s.ins)
-    if not isinstance(s.ins[0], UnknownShape):
-        s.out = (*s.ins[0], *shape)
-
-
-def _dtype_of_parameters(t, *, dtype, **_):
-    for parameter in t.ins:
-        if parameter is not None:
-            t.ins = [parameter] * len(t.ins)
-    t.out = dtype or np.float32
+    made.shape(shape_of_parameters)
+    made.dtype(dtype_of_parameters)
 
 
 for _name in _DISTRIBUTIONS:
@@ -209,15 +173,15 @@ def _random_randint(
     """
     kind = dtype or np.dtype(np.int32)
     if kind not in (np.int32, np.int64):
-        raise _refuse("randint", "dtype", kind, "int32 or int64")
+        raise refuse("randint", "dtype", kind, "int32 or int64")
     if high <= low:
-        raise _refuse("randint", "high", high, f"more than low={low}")
+        raise refuse("randint", "high", high, f"more than low={low}")
     if not np.iinfo(kind).min <= low < high <= np.iinfo(kind).max + 1:
-        raise _refuse("randint", "low, high", (low, high), f"numbers that fit into {kind}")
+        raise refuse("randint", "low, high", (low, high), f"numbers that fit into {kind}")
     return filled(rng.integers(low, high, (1,) if shape is None else shape, kind), out)
 
 
-_random_randint.shape(_shape_of_attribute)
+_random_randint.shape(shape_of_attribute)
 
 
 @_random_randint.dtype
@@ -368,7 +332,7 @@ def _shuffle(data, *, rng):
     return rng.permutation(data, axis=0)
 
 
-_shuffle.shape(_same)
+_shuffle.shape(shape_of_data)
 
 
 @op(outputs=2)

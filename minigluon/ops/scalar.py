@@ -48,9 +48,8 @@ def _declare(name: str) -> Op:
         def run(data, *, out=None):
             if data.dtype is not _FLOAT32:
                 return kernel(data, scalar=scalar, is_int=is_int, out=out)
-            if number_first:
-                return function(single, data, out=out)
-            return function(data, single, out=out)
+            left, right = (single, data) if number_first else (data, single)
+            return function(left, right) if out is None else function(left, right, out=out)
 
         return run
 

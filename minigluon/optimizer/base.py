@@ -11,6 +11,13 @@ from .. import ndarray as nd
 from ..base import ArgumentError, ArgumentTypeError, four_lines
 
 
+#: what a compiled update does in place of an optimizer's methods
+_OWN = {
+    "_get_lr", "_get_lrs", "_get_wd", "_get_wds", "_step", "create_state", "update",
+    "update_multi_precision",
+}  # fmt: skip
+
+
 class Optimizer:
     """The settings all update rules share, and the counts their schedules need.
 
@@ -226,10 +233,9 @@ class Optimizer:
     _rule: Any = None
 
     def __init_subclass__(cls, **kwargs):
-        """A class with an update of its own has no compiled one, unless it says so."""
+        """A class with an update or rates of its own has no compiled one, unless it says so."""
         super().__init_subclass__(**kwargs)
-        own = {"update", "update_multi_precision", "create_state", "_step"} & cls.__dict__.keys()
-        if own and "_rule" not in cls.__dict__:
+        if not _OWN.isdisjoint(cls.__dict__) and "_rule" not in cls.__dict__:
             cls._rule = None
 
     def _rates(self, indices):

@@ -22,12 +22,14 @@ from ..storage import RowSparse
 
 _KINDS = {np.dtype(np.float32): FLOAT, np.dtype(np.float64): DOUBLE}
 _INT64 = np.dtype(np.int64)
+#: the step from which on it is compiled: a short script need not wait 30 ms for a compiler
+USES = 3
 
 
 class Stepper:
     """Updates lists of parameters, and remembers what the last lists were like."""
 
-    __slots__ = ("_numbers", "_parts", "_rule", "_run", "_settings")
+    __slots__ = ("_numbers", "_parts", "_rule", "_run", "_settings", "_uses")
 
     def __init__(self) -> None:
         self._rule: Any = None
@@ -35,6 +37,7 @@ class Stepper:
         self._parts: Any = None  # the numbers of the dense parameters, and of the sparse ones
         self._numbers: Any = None
         self._settings: Any = None
+        self._uses = 0
 
     def __reduce__(self) -> Any:
         return Stepper, ()  # a copy finds out anew
@@ -44,7 +47,8 @@ class Stepper:
         states: Sequence[Any],
     ) -> Sequence[int]:  # fmt: skip
         """Update what can be; the numbers of the parameters that were left alone."""
-        found = optimizer._rule()
+        self._uses += 1
+        found = optimizer._rule() if self._uses >= USES else None
         if found is None:
             return range(len(indices))
         rule, others, lazily = found

@@ -208,7 +208,10 @@ class Symbol:
     def list_attr(self, recursive: bool = False) -> dict[str, str]:
         """The textual attributes of this symbol."""
         if recursive:
-            raise DeprecationWarning("list_attr(recursive=True) is gone: use attr_dict()")
+            raise DeprecationWarning(
+                "Symbol.list_attr with recursive=True has been deprecated. Please use attr_dict "
+                "instead."
+            )
         return shown_attrs(self._entries[0][0])
 
     def attr_dict(self) -> dict[str, dict[str, str]]:
@@ -450,6 +453,11 @@ class Symbol:
         if len(shape) == 1 and isinstance(shape[0], list | tuple):
             shape = tuple(shape[0])
         if not shape:
+            if "shape" not in kwargs:
+                raise ArgumentTypeError(
+                    "Symbol.reshape: to which shape?\n  received  no shape\n"
+                    "  expected  numbers, or a tuple of them\n  fix       x.reshape((0, -1))"
+                )
             shape = kwargs.pop("shape")
         made: Symbol = reshape(self, shape=shape, **kwargs)
         return made

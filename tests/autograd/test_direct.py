@@ -44,8 +44,8 @@ def done(monkeypatch):
     seen = []
     run = direct.backward
 
-    def spy(head, retain):
-        seen.append(run(head, retain))
+    def spy(*args):
+        seen.append(run(*args))
         return seen[-1]
 
     monkeypatch.setattr(direct, "backward", spy)
@@ -113,11 +113,60 @@ def test_gradients_that_add_up_are_swept(plain, done):
     assert done == [False] * 2
 
 
-def test_head_gradients_count(plain):
+def test_head_gradients_count(plain, done):
+    net = network()
+    for _ in range(2):
+        with autograd.record():
+            loss = LOSS(net(X), Y)
+        loss.backward(nd.array([2.0, 2.0]))
+        same(net, plain, 2)
+    assert done == [True] * 2
+
+
+@pytest.mark.parametrize(
+    ("function", "factor"),
+    [
+        (lambda x: x.sum(), 1),
+        (lambda x: x.mean(), 0.5),
+        (lambda x: x * 3, 3),
+        (lambda x: nd.negative(x), -1),
+    ],
+)
+def test_one_operator_after_the_loss_is_taken_along(function, factor, plain, done):
+    net = network()
+    for _ in range(2):
+        with autograd.record():
+            total = function(LOSS(net(X), Y))
+        total.backward()
+        same(net, plain, factor)
+    with pytest.raises(MXNetError, match="Cannot differentiate"):
+        total.backward()
+    assert done == [True, True, False]
+
+
+def test_more_operators_after_the_loss_are_swept(plain, done):
+    net = network()
+    with autograd.record():
+        total = (LOSS(net(X), Y) * 2).sum()
+    total.backward()
+    same(net, plain, 2)
+    assert done == [False]
+
+
+def test_head_gradients_that_do_not_fit_are_refused_as_ever():
     net = network()
     with autograd.record():
         loss = LOSS(net(X), Y)
-    loss.backward(nd.array([2.0, 2.0]))
+    for wrong in (nd.ones((3,)), 2.0, np.ones(2)):
+        with pytest.raises(MXNetError, match="head gradient 0"):
+            loss.backward(wrong)
+
+
+def test_head_gradients_of_another_type_are_converted(plain):
+    net = network()
+    with autograd.record():
+        loss = LOSS(net(X), Y)
+    loss.backward(nd.array([2, 2], dtype="float64"))
     same(net, plain, 2)
 
 

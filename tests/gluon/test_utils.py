@@ -2,6 +2,7 @@
 
 import warnings
 from collections import OrderedDict
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -131,6 +132,29 @@ def test_download_of_the_wrong_content_fails_and_leaves_nothing(tmp_path):
     with pytest.raises(OSError, match="SHA-1"):
         utils.download(source.as_uri(), str(target), sha1_hash="0" * 40, retries=0)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["source.txt"]
+
+
+def test_download_takes_the_file_from_the_local_root(tmp_path, monkeypatch):
+    monkeypatch.setenv("MXNET_HOME", str(tmp_path / "home"))
+    root = tmp_path / "home" / "downloads"
+    root.mkdir(parents=True)
+    (root / "data.bin").write_text("hello")
+    url = "http://127.0.0.1:9/somewhere/data.bin"
+    got = utils.download(url, str(tmp_path / "target.bin"), retries=0)
+    assert Path(got).read_text() == "hello"
+    with pytest.raises(OSError, match=r"data\.bin"):  # another file of that name is not taken
+        utils.download(url, str(tmp_path / "other.bin"), sha1_hash="0" * 40, retries=0)
+
+
+def test_a_download_that_fails_says_where_to_put_the_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("MXNET_HOME", str(tmp_path / "home"))
+    target = tmp_path / "target.bin"
+    with pytest.raises(OSError, match="could not be fetched") as caught:
+        utils.download("http://127.0.0.1:9/somewhere/data.bin", str(target), retries=0)
+    text = str(caught.value)
+    assert "http://127.0.0.1:9/somewhere/data.bin" in text
+    assert str(tmp_path / "home" / "downloads" / "data.bin") in text
+    assert str(target) in text
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,13 @@ def test_all_files_of_a_directory_are_read(write, tmp_path):
     assert batches.next().data[0].asnumpy()[:, 0].tolist() == [1, 3, 5]
 
 
+def test_the_first_batch_can_be_repeated_for_measurements(five_rows):
+    batches = CSVIter(data_csv=five_rows, data_shape=(2,), batch_size=2)
+    batches.debug_skip_load()
+    found = [next(batches).data[0].asnumpy().tolist() for _ in range(9)]
+    assert found == [[[1, 2], [3, 4]]] * 9
+
+
 def test_the_current_batch_can_be_asked_for(five_rows):
     batches = CSVIter(data_csv=five_rows, data_shape=(2,), batch_size=3)
     assert batches.iter_next()

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from minigluon.kernels import convolution, direct, tiles
+from minigluon.kernels import convolution, direct, layouts, tiles
 from minigluon.kernels.convolution import Window
-from minigluon.kernels.direct import backward_axes, forward_axis
+from minigluon.kernels.layouts import backward_axes, forward_axis
 
 pytestmark = pytest.mark.skipif(not tiles.available(), reason="llvmlite is not there")
 
@@ -55,7 +55,7 @@ def test_small_images_of_many_samples_are_batched(samples, side, batched):
     lanes = tiles.lanes(np.float32)
     if lanes < 16:
         pytest.skip("the figures are for vectors of 16 numbers")
-    assert direct._layout(samples, 32, 32, 1, y, x, lanes, 4).batched is batched
+    assert layouts.choose(samples, 32, 32, 1, y, x, lanes, 4).batched is batched
 
 
 @pytest.mark.parametrize("shape", [(1, 20, 40, 30), (33, 20, 6, 5)], ids=["flat", "batched"])
@@ -63,14 +63,16 @@ def test_blocks_smaller_than_the_data_give_the_same(monkeypatch, shape):
     rng = np.random.default_rng(0)
     data = rng.standard_normal(shape).astype(np.float32)
     weight = rng.standard_normal((24, 20, 3, 3)).astype(np.float32)
-    monkeypatch.setattr(direct, "BLOCK_BYTES", 1 << 14)
-    direct._layout.cache_clear()
+    monkeypatch.setattr(layouts, "BLOCK_BYTES", 1 << 14)
+    layouts.choose.cache_clear()
+    direct._geometry.cache_clear()
     found = [convolution.convolve(data, weight, None, SAME)]
     g = rng.standard_normal(found[0].shape).astype(np.float32)
     found += [
         convolution.spread(g, weight, shape[2:], SAME), convolution.correlate(g, data, SAME)
     ]  # fmt: skip
-    direct._layout.cache_clear()
+    layouts.choose.cache_clear()
+    direct._geometry.cache_clear()
     data, weight, g = in_float64(monkeypatch, data, weight, g)
     wanted = [
         convolution.convolve(data, weight, None, SAME),

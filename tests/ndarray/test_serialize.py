@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import minigluon as mx
+from minigluon import nd
 from minigluon.base import MXNetError
 from minigluon.ndarray import serialize
 from minigluon.storage import Csr, RowSparse
@@ -212,3 +214,55 @@ def test_a_missing_file_is_an_mxnet_error_that_names_it(tmp_path):
         serialize.read_file(tmp_path / "gone.params")
     with pytest.raises(MXNetError, match="nowhere"):
         serialize.write_file(tmp_path / "nowhere" / "w.params", b"")
+
+
+def test_a_csr_array_is_stored_compressed_and_loaded_as_csr(tmp_path):
+    path = tmp_path / "x.params"
+    nd.save(path, nd.sparse.zeros("csr", (1000, 1000)))
+    assert path.stat().st_size < 9000  # the row starts, and nothing of a million zeros
+    [loaded] = nd.load(str(path))
+    assert loaded.stype == "csr"
+    assert loaded.shape == (1000, 1000)
+
+
+def test_scalars_and_empty_arrays_are_files_under_numpy_shapes(tmp_path):
+    path = str(tmp_path / "x.params")
+    with mx.util.np_shape(True):
+        nd.save(path, {"scalar": nd.array(2.5).reshape(()), "none": nd.zeros((0, 3))})
+        loaded = nd.load(path)
+        assert loaded["scalar"].shape == ()
+        assert loaded["none"].shape == (0, 3)
+        assert float(loaded["scalar"].asnumpy()) == 2.5
+    with pytest.raises(MXNetError, match=r"x\.params, byte 28: an array saved under numpy-shape"):
+        nd.load(path)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"\x12\x01", "byte 0: the data ends too early"),
+        (b"\x13" + bytes(15), "byte 8: Invalid NDArray file format"),
+        (struct.pack("<QQQ", 0x112, 0, 9), "byte 24: the data ends too early"),
+        (struct.pack("<QQQII", 0x112, 0, 1, 65, 0), "byte 28: Invalid NDArray file format"),
+    ],
+)
+def test_a_damaged_file_is_told_with_name_and_byte(tmp_path, data, says):
+    (tmp_path / "cut.params").write_bytes(data)
+    with pytest.raises(MXNetError, match=rf"cut\.params, {says}"):
+        nd.load(str(tmp_path / "cut.params"))
+
+
+def test_an_empty_csr_of_many_rows_takes_no_room_before_it_is_used():
+    resource = pytest.importorskip("resource")
+    rows = 1 << 31
+    shape = struct.pack("<iqq", 2, rows, 3)
+    none = struct.pack("<iq", 1, 0)
+    types = struct.pack("<iii", 1, 0, 0)  # cpu(0), float32
+    aux = struct.pack("<i", 6) + none
+    data = struct.pack("<Ii", 0xF993FAC9, 2) + none + shape + types + aux + aux
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    try:
+        assert serialize.loads_one(data).shape == (rows, 3)
+    except MXNetError:
+        pass  # no address space for the row starts
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # kB

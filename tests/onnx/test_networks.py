@@ -59,6 +59,13 @@ def mobilenet():
     return net, (1, 3, 24, 24)
 
 
+def recurrent():
+    net = nn.HybridSequential()
+    net.add(mx.gluon.rnn.LSTM(6, num_layers=2, bidirectional=True, layout="NTC"),
+            mx.gluon.rnn.GRU(5, layout="NTC"), nn.Dense(3))  # fmt: skip
+    return net, (2, 4, 3)
+
+
 def mlp():
     net = nn.HybridSequential()
     net.add(
@@ -78,7 +85,7 @@ def values(shape):
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
-@pytest.mark.parametrize("make", [mlp, resnet, mobilenet])
+@pytest.mark.parametrize("make", [mlp, resnet, mobilenet, recurrent])
 def test_a_block_gives_its_results_in_onnxruntime_and_when_read_again(tmp_path, make, dynamic):
     net, shape = make()
     net.initialize(mx.init.Xavier())

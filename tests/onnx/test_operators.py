@@ -162,6 +162,19 @@ CASES = [
     on("_contrib_BilinearResize2D", PICTURE, height=10, width=4),
     on("_contrib_BilinearResize2D", PICTURE, height=10, width=4, align_corners=False),
     on("Embedding", places(5, 2, 3), signed(5, 4), input_dim=5, output_dim=4, fixed="b"),
+    *[
+        on("RNN", signed(5, 2, 3), signed(size), *[signed(layers * (1 + both), 2, 4)] * states,
+           mode=mode, state_size=4, num_layers=layers, bidirectional=both, state_outputs=True,
+           fixed="b")
+        for mode, layers, both, size, states in (
+            ("lstm", 1, False, 144, 2), ("lstm", 2, True, 736, 2), ("gru", 2, False, 228, 1),
+            ("gru", 1, True, 216, 1), ("rnn_tanh", 1, False, 36, 1), ("rnn_relu", 1, True, 72, 1),
+        )
+    ],
+    ("_rnn_param_concat", sym.RNN(
+        sym.var("a"), sym._internal._rnn_param_concat(sym.var("b"), sym.var("c"), dim=0),
+        sym.zeros((1, 2, 4)), mode="rnn_tanh", state_size=4, num_layers=1),
+     {"a": signed(5, 2, 3), "b": signed(28), "c": signed(8)}, "bc"),
     # shapes and places
     on("Flatten", PICTURE),
     *[

@@ -3,7 +3,14 @@ import pytest
 
 import minigluon as mx
 from minigluon import nd
+from minigluon.optimizer import compiled
 from minigluon.optimizer.compiled import Stepper
+
+
+@pytest.fixture(autouse=True)
+def compiled_at_once(monkeypatch):
+    monkeypatch.setattr(compiled, "USES", 1)
+
 
 RULES = [
     ("sgd", {"wd": 0.01}),
@@ -37,10 +44,10 @@ def gradients(rng, weights, dtype):
     return [*dense, nd.sparse.row_sparse_array(rows, shape=(10, 3), dtype=dtype)]
 
 
-def trained(name, options, dtype, compiled, steps=3):
+def trained(name, options, dtype, is_compiled, steps=3):
     rng = np.random.default_rng(0)
     optimizer = mx.optimizer.create(name, learning_rate=0.1, rescale_grad=0.3, **options)
-    if not compiled:
+    if not is_compiled:
         optimizer._rule = None
     updater = mx.optimizer.get_updater(optimizer)
     weights = parameters(rng, dtype)
@@ -61,8 +68,8 @@ def values(weights, updater):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("name", "options"), [*RULES, *DENSE_RULES])
 def test_compiled_steps_give_the_bits_of_the_operators(name, options, dtype):
-    compiled, plain = (values(*trained(name, options, dtype, c)) for c in (True, False))
-    for left, right in zip(compiled, plain, strict=True):
+    fast, plain = (values(*trained(name, options, dtype, c)) for c in (True, False))
+    for left, right in zip(fast, plain, strict=True):
         np.testing.assert_array_equal(left, right)
 
 
@@ -153,3 +160,15 @@ def test_settings_may_change_between_steps():
     optimizer.set_learning_rate(2.0)
     updater([0], [nd.ones((1,))], [weight])
     assert weight.asscalar() == -31
+
+
+def test_a_short_script_does_not_wait_for_a_compiler(monkeypatch):
+    monkeypatch.setattr(compiled, "USES", 3)
+    updater = mx.optimizer.get_updater(mx.optimizer.SGD(learning_rate=1.0))
+    weight = nd.zeros((2,))
+    for _ in range(2):
+        updater([0], [nd.ones((2,))], [weight])
+        assert updater._stepper._run is None
+    updater([0], [nd.ones((2,))], [weight])
+    assert updater._stepper._run is not None
+    assert weight.asnumpy().tolist() == [-3, -3]

@@ -65,7 +65,8 @@ class Case:
 
     def arrays(self, dtype):
         """The inputs as numpy arrays."""
-        return [x.values.astype(dtype) if x.flows else x.values.copy() for x in self.inputs]
+        with np.errstate(invalid="ignore", over="ignore"):  # of NaN no whole number can be made
+            return [x.values.astype(dtype) if x.flows else x.values.copy() for x in self.inputs]
 
     def attributes(self, dtype):
         """The attributes, with the dtype filled in where they name it."""

@@ -35,10 +35,10 @@ def _broadcast_like(pick):
     shape = pick.shape()
     narrow = tuple(1 if pick.boolean() else n for n in shape)
     inputs = [smooth(pick.values(narrow)), plain(pick.values(shape))]
-    if pick.boolean():
-        return inputs, {}
     spread = [k for k, n in enumerate(narrow) if n == 1]
-    others = pick.shape(len(spread) or 1, 3)
+    if not spread or pick.boolean():
+        return inputs, {}
+    others = pick.shape(len(spread), 3)
     ends = tuple(pick.integer(0, len(others) - 1) for _ in spread)
     return [inputs[0], plain(pick.values(others))], {"lhs_axes": tuple(spread), "rhs_axes": ends}
 

@@ -414,3 +414,25 @@ def test_casts_of_mixed_precision_are_left_out_of_files_unless_told_otherwise(tm
     whole.save(path, remove_amp_cast=False)
     assert "amp_" in sym.load(path).tojson(remove_amp_cast=False)
     assert pickle.loads(pickle.dumps(whole)).list_outputs() == whole.list_outputs()
+
+
+def test_truth_values_given_for_numbers_are_written_as_numbers():
+    x = sym.var("x")
+    assert (x + True).attr("scalar") == "1"
+    assert sym.sum(x, axis=0, keepdims=True).attr("keepdims") == "True"
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda x: sym.Concat(), ValueError, "num_args should be greater"),
+        (lambda x: sym.add_n(), ValueError, "num_args should be greater"),
+        (lambda x: sym.contrib.box_nms(x, x), ValueError, "overlap_thresh is not valid"),
+        (lambda x: sym.relu(x, name=5), TypeError, "the name is no text"),
+        (lambda x: x.reshape(), TypeError, "to which shape"),
+    ],
+)
+def test_what_makes_no_symbol_is_refused_in_words(make, error, words):
+    with pytest.raises(error, match=words) as told:
+        make(sym.var("x"))
+    assert isinstance(told.value, MXNetError)

@@ -354,6 +354,10 @@ def _picture(name: str, part: Part, takes: Sequence[Entry], nodes: Sequence[Node
     lines = [f"compiled {name}({', '.join(read)}):"]
     lines.append(f"    # {', '.join(_operators(nodes))}")
     for loop in part.loops:
+        if loop.product is not None:
+            shape = (*loop.shape, loop.product.sources[0].shape[1])
+            lines.append(f"    product {' x '.join(map(str, shape))}")
+            continue
         maps = sum(a.role == "map" for a in loop.arrays)
         sums = [a.detail[0] for a in loop.arrays if a.role == "reduce"]
         stored = sum(a.stored for a in loop.arrays)

@@ -29,6 +29,7 @@ from ...kernels import _llvm as _machine_code
 from ...kernels._llvm import folder
 from ...kernels._memory import use_pool
 from ..state import state
+from . import blas
 from .prelude import LAYOUT, TABLE, THREADS
 
 _LOCK = threading.RLock()
@@ -99,6 +100,8 @@ def _addresses() -> Any:
         "float64": id(np.dtype(np.float64)), "None": id(None), "PyArray_New": make,
     }  # fmt: skip
     known.update({"threads": 1, "pthread_create": 1, "pthread_join": 1})
+    products = blas.found()
+    known.update(dict.fromkeys(blas.NAMES, 1) if products is None else products[1])
     values = [known.get(n) or ctypes.cast(getattr(api, n), ctypes.c_void_p).value for n in TABLE]
     return np.array(values, np.int64)
 
@@ -223,13 +226,13 @@ def _object_code(text: str, digest: str) -> bytes:
     except FileNotFoundError:
         pass
     except OSError as error:
-        _warn_no_cache(error)
+        _machine_code.warn_no_cache(error)
     code = _compile(text)
     try:
         _machine_code.write(path, code + hashlib.sha256(code).digest())
         _forget_old(path.parent)
     except OSError as error:
-        _warn_no_cache(error)
+        _machine_code.warn_no_cache(error)
     return code
 
 
@@ -257,14 +260,6 @@ def kept_files() -> list[Path]:
             *found.glob("**/*.nbi"),
             *found.glob("**/*.nbc"),
         ]
-    )
-
-
-def _warn_no_cache(error: Exception) -> None:
-    _warn_once(
-        "cache",
-        f"compiled plans cannot be kept on disk ({error!r}): every process compiles them anew. "
-        "Set MINIGLUON_CACHE_DIR to a folder that can be written.",
     )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from ...kernels import scalar
 from ...kernels.scalar import DOUBLE, FLOAT, INT, Block, Value
+from . import blas
 from .loops import (
     Array,
     Loop,
@@ -57,7 +58,7 @@ class Part:
     @property
     def size(self) -> int:
         """How many elements the loops go over, in all."""
-        return sum(elements(loop.shape) for loop in self.loops)
+        return sum(loop.work for loop in self.loops)
 
 
 def storage_kind(array: Array) -> str:
@@ -106,8 +107,11 @@ class _Function:
         return self.shapes.setdefault(shape, f"shape{len(self.shapes)}")
 
     def text(self) -> str:
-        loops = [self._loop(k, loop) for k, loop in enumerate(self.part.loops)]
-        bodies = [loop.text for loop in loops]
+        loops = [
+            self._loop(k, loop) if loop.product is None else None
+            for k, loop in enumerate(self.part.loops)
+        ]
+        bodies = [loop.text for loop in loops if loop is not None]
         self.say("%tablep = getelementptr i8, ptr %self, i64 16")
         self.say("%table = load ptr, ptr %tablep")
         self._guard()
@@ -222,8 +226,11 @@ class _Function:
             self.places[id(array)] = self.new(f"getelementptr i8, ptr {heap}, i64 {offset}")
         return heap
 
-    def _run(self, loops: Sequence[_Written]) -> None:
+    def _run(self, loops: Sequence[_Written | None]) -> None:
         for k, loop in enumerate(loops):
+            if loop is None:
+                self._multiply(self.part.loops[k].arrays[0])
+                continue
             for array in self.part.loops[k].arrays:
                 if array.role == "reduce":
                     self._start(array)
@@ -234,6 +241,54 @@ class _Function:
                 outcome = self.new(f"call i32 @loop{k}({', '.join(f'ptr {p}' for p in pointers)})")
             if loop.beyond:
                 self.flag = self.new(f"or i32 {self.flag}, {outcome}") if self.flag else outcome
+
+    def _multiply(self, product: Array) -> None:
+        """Have BLAS compute a product: of a matrix and a vector, if one of them is one."""
+        products = blas.found()
+        assert products is not None
+        whole, kind = products[0], product.kind
+        letter = "s" if kind == FLOAT else "d"
+        (rows, columns), (a, b) = product.shape, product.sources
+        inner, (how_a, how_b) = a.shape[1], product.detail
+        zero, one = f"{kind} 0.0", f"{kind} 1.0"
+        x, y = self._place(a), self._place(b)
+        out = f"ptr {self.places[id(product)]}"
+        mode = {False: f"i32 {blas.PLAIN}", True: f"i32 {blas.TURNED}"}
+        if rows > 1 and columns > 1:
+            self.say(
+                f"call void {self.entry(letter + 'gemm')}(i32 {blas.ROWS}, {mode[how_a[0]]}, "
+                f"{mode[how_b[0]]}, {whole} {rows}, {whole} {columns}, {whole} {inner}, {one}, "
+                f"ptr {x}, {whole} {how_a[1]}, ptr {y}, {whole} {how_b[1]}, {zero}, {out}, "
+                f"{whole} {columns})"
+            )
+            return
+        # the matrix lies in rows of `step`, of which the vector is multiplied with all or across
+        if columns == 1:
+            matrix, vector, (turned, step), high, wide = x, y, how_a, rows, inner
+            gap = how_b[1] if not how_b[0] else 1
+        else:
+            matrix, vector, (turned, step), high, wide = (
+                y,
+                x,
+                (not how_b[0], how_b[1]),
+                columns,
+                inner,
+            )
+            gap = how_a[1] if how_a[0] else 1
+        if turned:
+            high, wide = wide, high
+        self.say(
+            f"call void {self.entry(letter + 'gemv')}(i32 {blas.ROWS}, {mode[turned]}, "
+            f"{whole} {high}, {whole} {wide}, {one}, ptr {matrix}, {whole} {step}, ptr {vector}, "
+            f"{whole} {gap}, {zero}, {out}, {whole} 1)"
+        )
+
+    def _place(self, x: Array) -> str:
+        """A pointer to the first element of an array in memory."""
+        place = self.places[id(x.root)]
+        if not x.offset():
+            return place
+        return self.new(f"getelementptr {x.kind}, ptr {place}, i64 {x.offset()}")
 
     def _share(self, number: int, pointers: Sequence[str], length: int) -> str:
         """Run a loop in as many threads as there are, each from one place of its first axis on."""

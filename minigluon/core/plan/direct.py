@@ -17,8 +17,12 @@ from .loops import Array, full, ordered
 from .plan import Plan
 
 
-def fill_gradients(plans: Sequence[Plan], places: Sequence[int]) -> Callable[..., Any] | None:
+def fill_gradients(
+    plans: Sequence[Plan], places: Sequence[int], seeded: bool
+) -> Callable[..., Any] | None:
     """``run(*values, *arrays)`` writes the gradients of the first plan's sum into arrays.
+
+    With ``seeded`` the gradient of its output comes before the values, and is not ones.
 
     Each plan has one output; that of plan k + 1 is argument ``places[k]`` of plan k. ``values`` are
     the kept values and the arguments of all plans in turn, ``arrays`` are for the wanted arguments
@@ -26,17 +30,17 @@ def fill_gradients(plans: Sequence[Plan], places: Sequence[int]) -> Callable[...
     not as expected. None if a part of it cannot be compiled.
     """
     try:
-        part = _chained(plans, places)
+        part = _chained(plans, places, seeded)
         text = module(part)
         return cache.builtin(text) if len(text) <= LONGEST else None
     except (Unsupported, cache.CannotCompile):
         return None
 
 
-def _chained(plans: Sequence[Plan], places: Sequence[int]) -> Part:
+def _chained(plans: Sequence[Plan], places: Sequence[int], seeded: bool) -> Part:
     inputs: dict[int, Array] = {}
     wants: list[Array] = []
-    count = 0
+    count = int(seeded)
     head: Array | None = None
     for k, plan in enumerate(plans):
         known = plan.known
@@ -53,6 +57,8 @@ def _chained(plans: Sequence[Plan], places: Sequence[int]) -> Part:
             array = known.find(entry, count + j)
             if array is not None:
                 given[entry] = inputs[count + j] = array
+        if head is None and seeded:
+            head = inputs[0] = known.array(plan.heads[0], 0)
         given[plan.heads[0]] = head or full(1.0, known.array(plan.outputs[0]))
         stage = Stage()
         stage.nodes = order

@@ -1,9 +1,9 @@
 """Arrays described by loops: the small language that compiled parts of a plan are lowered to.
 
 An `Array` is an input, a map (one number from the numbers at the same place of other arrays, which
-broadcast), a reduction, a view (the memory of another array with other strides), or a join (memory
-that several maps fill). A matrix product is a reduction over the product of two views. `schedule`
-puts maps and reductions of one iteration shape into one loop.
+broadcast), a reduction, a view (the memory of another array with other strides), a join (memory
+that several maps fill), or a product that BLAS computes. A small matrix product is a reduction over
+the product of two views. `schedule` puts maps and reductions of one iteration shape into one loop.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ KINDS = {np.dtype(np.float32): FLOAT, np.dtype(np.float64): DOUBLE}
 class Array:
     """A node of the language.
 
-    ``role`` is "input", "map", "reduce", "view", "join" or "positions"; ``detail`` what the role
-    needs: the number of the argument, the function of numbers, ``(how, axes)``, ``(strides,
-    offset)`` in elements, nothing, or the axis along which positions are counted. ``into`` are the
+    ``role`` is "input", "map", "reduce", "view", "join", "product" or "positions"; ``detail`` what
+    the role needs: the number of the argument, the function of numbers, ``(how, axes)``,
+    ``(strides, offset)`` in elements, nothing, for each operand whether it is transposed and the
+    step between its rows, or the axis along which positions are counted. ``into`` are the
     strides and the offset at which a map is written into the join that has it among its sources.
     """
 
@@ -200,17 +201,46 @@ def product(a: Array, b: Array, transpose_a: bool = False, transpose_b: bool = F
     return reduced(mapped(lambda x, y: x * y, left, right), (2,))
 
 
+def multiplied(a: Array, b: Array) -> Array:
+    """The product of two matrices by BLAS."""
+    if a.kind != b.kind:
+        raise Unsupported("arrays of different types")
+    (a, *how_a), (b, *how_b) = _operand(a), _operand(b)
+    return Array("product", (a.shape[0], b.shape[1]), a.kind, (a, b), (tuple(how_a), tuple(how_b)))
+
+
+def _operand(x: Array) -> tuple[Array, bool, int]:
+    """A matrix as BLAS takes it: in memory as it is, whether transposed, and the step of rows."""
+    if x.root.role not in ("input", "map", "join", "product") or x.root.into is not None:
+        x = copied(x)
+    rows, columns = x.shape
+    down, along = x.strides()
+    if (along == 1 or columns == 1) and (down >= columns or rows == 1):
+        return x, False, max(down, columns)
+    if (down == 1 or rows == 1) and (along >= rows or columns == 1):
+        return x, True, max(along, rows)
+    return copied(x), False, columns
+
+
 # ---- loops
 
 
 class Loop:
-    """Maps and reductions that are computed together, over one shape."""
+    """Maps and reductions that are computed together, over one shape; or one product."""
 
-    __slots__ = ("arrays", "shape")
+    __slots__ = ("arrays", "shape", "work")
 
-    def __init__(self, shape: Shape):
+    def __init__(self, shape: Shape, product: Array | None = None):
         self.shape = shape
-        self.arrays: list[Array] = []
+        self.arrays: list[Array] = [] if product is None else [product]
+        self.work = elements(shape)
+        if product is not None:
+            self.work *= product.sources[0].shape[1]
+
+    @property
+    def product(self) -> Array | None:
+        """The product that this is instead of a loop."""
+        return self.arrays[0] if self.arrays and self.arrays[0].role == "product" else None
 
 
 def schedule(results: Sequence[Array]) -> list[Loop]:
@@ -226,6 +256,11 @@ def schedule(results: Sequence[Array]) -> list[Loop]:
         if array.role == "join":
             array.stored = True
             array.loop = max(part.loop for part in array.sources)
+        if array.role == "product":
+            array.loop = len(loops)
+            loops.append(Loop(array.shape, array))
+            for matrix in (array, *array.sources):
+                matrix.root.stored = True
         if array.role not in ("map", "reduce"):
             continue
         domain = array.domain
@@ -237,7 +272,7 @@ def schedule(results: Sequence[Array]) -> list[Loop]:
             together = source is root and root.role == "map" and root.shape == domain
             first = max(first, root.loop if together else root.loop + 1)
         for k in range(first, len(loops)):
-            if loops[k].shape == domain:
+            if loops[k].shape == domain and loops[k].product is None:
                 array.loop = k
                 break
         else:

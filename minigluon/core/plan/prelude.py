@@ -8,7 +8,8 @@ from ...kernels import scalar
 TABLE = (
     "ndarray", "float32", "float64", "None", "PyArray_New", "Py_IncRef", "Py_DecRef", "PyTuple_New",
     "PyTuple_SetItem", "PyMem_RawMalloc", "PyMem_RawFree", "PyEval_SaveThread",
-    "PyEval_RestoreThread", "pthread_create", "pthread_join", "threads",
+    "PyEval_RestoreThread", "pthread_create", "pthread_join", "threads", "sgemm", "dgemm", "sgemv",
+    "dgemv",
 )  # fmt: skip
 #: where CPython and numpy keep things, in bytes; checked when the first plan is compiled
 LAYOUT = {"type": 8, "data": 16, "ndim": 24, "shape": 32, "descr": 56, "flags": 64}

@@ -1,17 +1,18 @@
-"""Which layer an error in a graph came from."""
+"""Which layer an error came from, and by what path."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from ...base import MXNetError
+from ...base import MXNetError, ShapeError
 
 if TYPE_CHECKING:
     from .block import Block
 
 _NODE = re.compile(r"Error in operator (\S+?):")
+_LAYER = re.compile(r"\n  layer     (?:\S+ \()?(?P<name>[^\s)]+)\)? = ")
 
 
 def naming_layer(block: Block, error: MXNetError) -> MXNetError:
@@ -33,9 +34,37 @@ def naming_layer(block: Block, error: MXNetError) -> MXNetError:
     if not fitting:
         return error
     _, path, layer = max(fitting, key=lambda each: each[0])
+    return type(error)(text + _line(path, layer))
+
+
+def raise_naming(block: Block, error: ShapeError) -> NoReturn:
+    """Raise the error of an operator that ``block`` ran, with the block and its parameters.
+
+    If a child has named itself already, the path to it is added.
+    """
+    text = str(error)
+    if _LAYER.search(text):
+        put_path(block, error)
+        raise error
+    raise type(error)(text + _line("", block)) from error
+
+
+def put_path(block: Block, error: ShapeError) -> None:
+    """Write into an error that names a layer inside of ``block`` how to get there from it."""
+    text = str(error)
+    found = _LAYER.search(text)
+    if found is not None:
+        for path, inner in _descendants(block, ""):
+            if path and inner.name == found["name"]:
+                line = f"\n  layer     {path} ({inner.name}) = "
+                error.args = (text[: found.start()] + line + text[found.end() :],)
+                return
+
+
+def _line(path: str, layer: Block) -> str:
     place = f"{path} ({layer.name})" if path else layer.name
     own = ", ".join(map(repr, layer._reg_params.values())) or "no parameters"
-    return type(error)(f"{text}\n  layer     {place} = {type(layer).__name__} with {own}")
+    return f"\n  layer     {place} = {type(layer).__name__} with {own}"
 
 
 def _descendants(block: Block, path: str) -> Iterator[tuple[str, Block]]:

@@ -12,11 +12,13 @@ from typing import Any
 
 from ... import initializer
 from ... import ndarray as nd
-from ...base import ArgumentError
+from ...base import ArgumentError, ShapeError
+from ...ndarray.serialize import write_file
 from ..parameter import Parameter, ParameterDict
 from ..parameter.dictionary import deprecated, without_tags
 from ..parameter.loading import Options, load_arrays
 from ..utils import HookHandle, _brief_print_list, _indent
+from .blame import put_path
 from .scope import BlockScope
 from .summary import summarize
 
@@ -286,8 +288,7 @@ class Block:
 
     def save(self, prefix: str) -> None:
         """Write ``prefix-model.json`` (which blocks there are, how they run) and the parameters."""
-        text = json.dumps(self._structure({}))
-        Path(f"{prefix}-model.json").write_text(text, encoding="utf-8")
+        write_file(f"{prefix}-model.json", json.dumps(self._structure({})).encode())
         self.save_parameters(f"{prefix}-model.params")
 
     def load(self, prefix: str) -> None:
@@ -334,7 +335,11 @@ class Block:
         if self._forward_pre_hooks:
             for hook in list(self._forward_pre_hooks.values()):
                 hook(self, args)
-        out = self.forward(*args)
+        try:
+            out = self.forward(*args)
+        except ShapeError as error:
+            put_path(self, error)
+            raise
         if self._forward_hooks:
             for hook in list(self._forward_hooks.values()):
                 hook(self, args, out)

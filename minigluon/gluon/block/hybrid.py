@@ -12,10 +12,10 @@ from ...context import current_context
 from ...core.ready import ready
 from ...core.state import state
 from ..parameter import DeferredInitializationError, Parameter
-from .blame import naming_layer
+from .blame import naming_layer, put_path, raise_naming
 from .block import Block
 from .nesting import NDArray, Symbol, flatten, regroup, tensors
-from .stepwise import InlinedGraph, StepwiseGraph
+from .stepwise import StepwiseGraph
 
 #: how many shortest ways a block keeps: one for each shape and mode
 _READY = 64
@@ -65,7 +65,11 @@ class HybridBlock(Block):
                     return out
         if self._forward_hooks or self._forward_pre_hooks:
             return super().__call__(*args)
-        return self.forward(*args)
+        try:
+            return self.forward(*args)
+        except ShapeError as error:
+            put_path(self, error)
+            raise
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -122,7 +126,7 @@ class HybridBlock(Block):
         ----------
         clear : forget a graph made earlier.
         static_alloc, static_shape : accepted; graphs are planned for each shape anyway.
-        inline_limit : record graphs of at most so many operators one by one.
+        inline_limit : what is recorded shows the operators of a graph of at most so many.
         """
         if backend is not None:
             raise _no_backend(backend)
@@ -232,10 +236,10 @@ class HybridBlock(Block):
         steps = StepwiseGraph(out, self._callback, self._monitor_all)
         if self._callback is not None:
             self._cached_op = steps
-        elif len(steps) <= dict(self._flags).get("inline_limit", 2):
-            self._cached_op = InlinedGraph(out, steps, self._flags)
         else:
             self._cached_op = nd.CachedOp(out, self._flags)
+            limit = dict(self._flags).get("inline_limit", 2)
+            self._cached_op.op.inlined = len(steps) <= limit
 
     def _call_cached_op(self, *args: Any) -> Any:
         """Run the graph: put inputs and parameters in the order it wants them, and call it."""
@@ -434,13 +438,7 @@ class HybridBlock(Block):
                 return self._call_cached_op(x, *args)
             if not self._reg_params:
                 return self.hybrid_forward(nd, x, *args)
-            own = self._own
-            if own is None or not own.on(x._ctx or current_context()):
-                own = self._own = self._gather(x.context, x, args)
-            try:
-                return self.hybrid_forward(nd, x, *args, **own.arrays)
-            except ShapeError as error:
-                raise self._naming_parameters(error) from error
+            return self._run_eagerly(x._ctx or current_context(), x, args)
         found = tensors((x, *args))
         symbols = [value for value in found if isinstance(value, Symbol)]
         if not found:
@@ -468,7 +466,7 @@ class HybridBlock(Block):
         try:
             return self.hybrid_forward(nd, x, *args, **own.arrays)
         except ShapeError as error:
-            raise self._naming_parameters(error) from error
+            raise_naming(self, error)
 
     def _gather(self, context: Any, x: Any, args: tuple) -> _Held:
         """The block's own parameters on ``context``; the first call may have to make them."""
@@ -481,14 +479,6 @@ class HybridBlock(Block):
                 param._finish_deferred_init()
             arrays = {name: param.data(context) for name, param in own.items()}
         return _Held(context, own.values(), arrays)
-
-    def _naming_parameters(self, error: ShapeError) -> ShapeError:
-        """The error of an operator, with the parameters of this block that took part in it."""
-        text = str(error)
-        if "\n  layer" in text:
-            return error  # a child has said it
-        own = ", ".join(map(repr, self._reg_params.values()))
-        return type(error)(f"{text}\n  layer     {self.name} = {type(self).__name__} with {own}")
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         """What the block computes, written with the operators of ``F``; subclasses define it."""

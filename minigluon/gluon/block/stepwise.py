@@ -1,12 +1,11 @@
-"""Graphs run operator by operator: to show every value, or to record small graphs as they are."""
+"""Graphs run operator by operator, to show every value."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from ... import ndarray as nd
-from ...autograd import is_recording, pause
+from ...autograd import pause
 from ...core.graph import topological
 from ...core.invoke import invoke
 from ...core.watch import watched_inputs
@@ -61,15 +60,3 @@ class StepwiseGraph:
         with pause():
             for name, array in shown:
                 self._callback(name, op.name, array)
-
-
-class InlinedGraph:
-    """Runs a graph as one operator, but records its few operators one by one."""
-
-    def __init__(self, symbol: Any, steps: StepwiseGraph, flags: Any):
-        self._steps = steps
-        self._whole = nd.CachedOp(symbol, flags)
-
-    def __call__(self, *arrays: Any) -> Any:
-        """The outputs for arrays in the order of ``symbol.list_inputs()``: one, or a list."""
-        return self._steps(*arrays) if is_recording() else self._whole(*arrays)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 from ...base import ArgumentError, MXNetError, four_lines
-from ..utils import check_sha1
+from ..utils import check_sha1, mxnet_home
 
 __all__ = ["get_model_file", "purge"]
 
@@ -52,8 +51,7 @@ _SHA1 = {
 
 def default_root() -> str:
     """Where parameters are looked for: ``models`` below ``MXNET_HOME``, or ``~/.mxnet``."""
-    home = os.environ.get("MXNET_HOME") or str(Path("~") / ".mxnet")
-    return str(Path(home) / "models")
+    return str(mxnet_home() / "models")
 
 
 def short_hash(name: str) -> str:

@@ -69,3 +69,25 @@ def test_a_block_that_computes_by_itself_is_named():
         block(nd.ones((3, 4)), nd.ones((3, 1)))
     assert "Error in operator product__mul0: elemwise_mul" in str(e.value)
     assert "lhs (3, 4), rhs (3, 1)" in str(e.value)
+
+
+@pytest.mark.parametrize("container", [nn.Sequential, nn.HybridSequential])
+def test_running_as_python_the_path_is_named_too(container):
+    inner = container(prefix="inner_")
+    inner.add(nn.Dense(8, in_units=5, prefix="a_"), nn.Dense(3, in_units=9, prefix="b_"))
+    outer = container(prefix="outer_")
+    outer.add(nn.Flatten(), inner)
+    outer.initialize()
+    with pytest.raises(ValueError, match="FullyConnected: weight has the wrong shape") as caught:
+        outer(nd.ones((2, 5)))
+    text = str(caught.value)
+    assert "received  data (2, 8) float32 default, weight (3, 9)" in text
+    assert "\n  layer     1.1 (b) = Dense with Parameter b_weight (shape=(3, 9)" in text
+    assert text.count("layer") == 1
+
+
+def test_a_layer_by_itself_has_no_path():
+    layer = nn.Dense(2, in_units=4, prefix="d_")
+    layer.initialize()
+    with pytest.raises(ValueError, match=r"\n  layer     d = Dense with Parameter d_weight"):
+        layer(nd.ones((1, 3)))

@@ -227,6 +227,7 @@ def test_auto_mode_goes_by_the_name_of_the_metric():
         (lambda it: it.fit(loader(), epochs=1, batches=1), "only support exactly one type"),
         (lambda it: it.fit(loader()), "only support exactly one type"),
         (lambda it: it.fit([1], epochs=1), "Estimator only support input as Gluon DataLoader"),
+        (lambda it: it.fit(loader(0), batches=2), "there is nothing to train on"),
         (lambda it: it.evaluate(3), "Estimator only support input as Gluon DataLoader"),
         (lambda it: it.fit(loader(), epochs=1, event_handlers=[3]), "list of EventHandler, got"),
         (

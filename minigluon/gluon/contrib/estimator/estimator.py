@@ -208,11 +208,14 @@ class Estimator:
         ended = False
         while not ended:
             call("epoch_begin", self)
+            batch = None
             for batch in train_data:
                 call("batch_begin", self, batch=batch)
                 _, label, pred, loss = self.batch_processor.fit_batch(self, batch, batch_axis)
                 if call("batch_end", self, batch=batch, pred=pred, label=label, loss=loss):
                     break
+            if batch is None:
+                raise _no_batches(train_data)
             ended = call("epoch_end", self)
         call("train_end", self)
 
@@ -323,6 +326,18 @@ def _checked_processor(processor: Any) -> Any:
             )
         )
     return processor
+
+
+def _no_batches(data: Any) -> ArgumentError:
+    """Without a batch the training would never end."""
+    return ArgumentError(
+        four_lines(
+            "Estimator.fit: there is nothing to train on.",
+            f"a DataLoader of {len(data)} batches",
+            "at least one batch an epoch",
+            "look at the dataset, and at last_batch='discard'",
+        )
+    )
 
 
 def _require_loader(data: Any) -> None:
