@@ -168,3 +168,24 @@ def test_arguments_of_the_wrong_type_are_type_errors_that_say_what_to_do(make, w
         make()
     assert isinstance(told.value, MXNetError)
     assert len(str(told.value).splitlines()) == 4
+
+
+def test_rates_that_a_subclass_of_an_optimizer_gives_are_those_it_steps_by():
+    """As a Keras on MXNet has it: mixed in before the optimizer, with updates one by one."""
+
+    class Rates(mx.optimizer.Optimizer):
+        def _get_lr(self, index):
+            return 0.5
+
+        def _get_lrs(self, indices):
+            return [0.5 for _ in range(self.aggregate_num)]
+
+    class Own(Rates, mx.optimizer.SGD):
+        def __init__(self):
+            mx.optimizer.SGD.__init__(self, learning_rate=0.1)
+            self.aggregate_num = 0
+
+    update = mx.optimizer.get_updater(Own())
+    weights = [nd.ones((2,)) for _ in range(6)]
+    update(list(range(6)), [nd.ones((2,)) for _ in range(6)], weights)
+    assert [w.asnumpy().tolist() for w in weights] == [[0.5, 0.5]] * 6

@@ -10,7 +10,6 @@ import numpy as np
 from .. import ndarray as nd
 from ..base import ArgumentError, ArgumentTypeError, four_lines
 
-
 #: what a compiled update does in place of an optimizer's methods
 _OWN = {
     "_get_lr", "_get_lrs", "_get_wd", "_get_wds", "_step", "create_state", "update",

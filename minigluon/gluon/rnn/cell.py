@@ -57,8 +57,13 @@ class RecurrentCell(Block):
     def _refuse_if_modified(self) -> None:
         if self._modified:
             raise ArgumentError(
-                "After applying modifier cells (e.g. ZoneoutCell) the base cell cannot be called "
-                "directly. Call the modifier cell instead."
+                four_lines(
+                    "After applying modifier cells (e.g. ZoneoutCell) the base cell cannot be "
+                    "called directly. Call the modifier cell instead.",
+                    f"{self.name} by itself",
+                    "the cell around it",
+                    "keep the modifier cell in a variable and call that",
+                )
             )
 
     def _first_states(self, inputs: Any, begin_state: Any, layout: str) -> list:

@@ -48,7 +48,14 @@ class _RNNLayer(HybridBlock):
         require_sizes(self, 0, input_size=input_size, projection_size=projection_size or 0)
         super().__init__(**kwargs)
         if layout not in ("TNC", "NTC"):
-            raise ArgumentError(f"Invalid layout {layout}; must be one of ['TNC' or 'NTC']")
+            raise ArgumentError(
+                four_lines(
+                    f"Invalid layout {layout}; must be one of ['TNC' or 'NTC']",
+                    f"layout={layout!r}",
+                    "'TNC' or 'NTC'",
+                    "name the axes of the input: N batch, T time, C channels",
+                )
+            )
         self._hidden_size, self._num_layers, self._mode = hidden_size, num_layers, mode
         self._layout, self._dropout, self._dir = layout, dropout, 2 if bidirectional else 1
         self._input_size, self._gates, self._dtype = input_size, _GATES[mode], dtype
@@ -220,7 +227,14 @@ class _RNNLayer(HybridBlock):
     def _unfuse(self) -> HybridSequentialRNNCell:
         """Cells with the same parameters, which can be called step by step."""
         if self._projection_size:
-            raise ArgumentError("_unfuse does not support projection layer yet!")
+            raise ArgumentError(
+                four_lines(
+                    "_unfuse does not support projection layer yet!",
+                    f"projection_size={self._projection_size}",
+                    "a layer without projection",
+                    "use gluon.contrib.rnn.LSTMPCell",
+                )
+            )
         stack = HybridSequentialRNNCell(prefix=self.prefix, params=self.params)
         width = self._input_size
         with stack.name_scope():

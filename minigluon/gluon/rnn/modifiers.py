@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import ndarray as nd
-from ...base import ArgumentError, ArgumentTypeError
+from ...base import ArgumentError, ArgumentTypeError, four_lines
 from ..parameter import tensor_types
 from . import sequences
 from .cell import HybridRecurrentCell
@@ -25,7 +25,14 @@ class DropoutCell(HybridRecurrentCell):
     def __init__(self, rate: float, axes: Any = (), prefix: str | None = None, params: Any = None):
         super().__init__(prefix, params)
         if not isinstance(rate, int | float):
-            raise ArgumentTypeError(f"DropoutCell: rate must be a number, not {rate!r}")
+            raise ArgumentTypeError(
+                four_lines(
+                    f"DropoutCell: rate must be a number, not {rate!r}",
+                    f"rate={rate!r}",
+                    "a number from 0 to 1",
+                    "pass rate=0.5, say",
+                )
+            )
         self._rate, self._axes = rate, axes
 
     def _alias(self) -> str:
@@ -71,8 +78,13 @@ class ModifierCell(HybridRecurrentCell):
     def __init__(self, base_cell: HybridRecurrentCell):
         if base_cell._modified:
             raise ArgumentError(
-                f"{type(self).__name__}: cell {base_cell.name} is already modified. One cell "
-                "cannot be modified twice"
+                four_lines(
+                    f"{type(self).__name__}: cell {base_cell.name} is already modified. One cell "
+                    "cannot be modified twice",
+                    f"{base_cell.name}, which is inside of another cell",
+                    "a cell that is in no other",
+                    "put the modifier cell itself into another one",
+                )
             )
         base_cell._modified = True
         super().__init__(prefix=base_cell.prefix + self._alias(), params=None)
@@ -120,17 +132,14 @@ class ZoneoutCell(ModifierCell):
         zoneout_states: float = 0.0,
     ):
         if isinstance(base_cell, BidirectionalCell):
-            raise ArgumentError(
-                "BidirectionalCell doesn't support zoneout since it doesn't support step. "
-                "Please add ZoneoutCell to the cells underneath instead."
+            raise _no_steps(
+                "BidirectionalCell doesn't support zoneout since it doesn't support step.",
+                base_cell,
             )
         if isinstance(base_cell, SequentialRNNCell) and any(
             isinstance(cell, BidirectionalCell) for cell in base_cell._children.values()
         ):
-            raise ArgumentError(
-                "Bidirectional SequentialRNNCell doesn't support zoneout. "
-                "Please add ZoneoutCell to the cells underneath instead."
-            )
+            raise _no_steps("Bidirectional SequentialRNNCell doesn't support zoneout.", base_cell)
         super().__init__(base_cell)
         self._zoneout_outputs, self._zoneout_states = zoneout_outputs, zoneout_states
         self._prev_output: Any = None
@@ -159,6 +168,17 @@ class ZoneoutCell(ModifierCell):
             _zoned(F, self._zoneout_states, new, old)
             for new, old in zip(new_states, states, strict=True)
         ]
+
+
+def _no_steps(what: str, cell: Any) -> ArgumentError:
+    return ArgumentError(
+        four_lines(
+            f"{what} Please add ZoneoutCell to the cells underneath instead.",
+            f"{type(cell).__name__} {cell.name}",
+            "a cell that makes single steps",
+            "wrap l_cell and r_cell",
+        )
+    )
 
 
 def _zoned(F: Any, share: float, new: Any, old: Any) -> Any:

@@ -61,7 +61,14 @@ def steps(inputs: Any, length: int | None, layout: str) -> list:
         return list(inputs)
     if isinstance(inputs, sym.Symbol):
         if length is None:
-            raise ArgumentError("unroll: a symbol as input needs length=, its number of steps")
+            raise ArgumentError(
+                four_lines(
+                    "unroll: a symbol as input needs length=, its number of steps",
+                    "length=None",
+                    "a number",
+                    "pass the length, or unroll arrays",
+                )
+            )
     else:
         _check_length(inputs.shape[axis], length)
         length = inputs.shape[axis]
