@@ -15,6 +15,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from . import _old_modules
+
 _ABSTRACT = (
     "Awaitable Callable Container Coroutine Generator Hashable ItemsView Iterable Iterator "
     "KeysView Mapping MappingView MutableMapping MutableSequence MutableSet Sequence Set Sized "
@@ -167,8 +169,7 @@ def give_back_python_names() -> None:
         _patch(sys.modules[name])
         waiting.remove(name)
     sys.meta_path.insert(0, _Patching(waiting))
-    if importlib.util.find_spec("imp") is None:
-        sys.modules["imp"] = _imp()
+    _old_modules.give_back()
 
 
 def _patch(module: types.ModuleType) -> None:
@@ -254,21 +255,3 @@ def _patch_after(spec: importlib.machinery.ModuleSpec) -> None:
         _patch(module)
 
     loader.exec_module = exec_module  # type: ignore[method-assign]
-
-
-def _imp() -> types.ModuleType:
-    """What scripts used of the module ``imp``."""
-    module = types.ModuleType("imp", "What scripts used of the module imp.")
-    module.reload = importlib.reload  # type: ignore[attr-defined]
-    module.load_source = _load_source  # type: ignore[attr-defined]
-    return module
-
-
-def _load_source(name: str, pathname: str, file: Any = None) -> types.ModuleType:
-    """The module in a Python file, as ``imp.load_source`` gave it."""
-    spec = importlib.util.spec_from_file_location(name, pathname)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module

@@ -18,7 +18,7 @@ LAYERS = [
     "random executor engine profiler runtime util libinfo recordio image io kvstore registry log "
     "error optimizer metric initializer lr_scheduler operator misc library rtc",
     "gluon module model rnn callback monitor graphview visualization contrib executor_manager onnx",
-    "__init__ __main__ _alias _catalogue _check _old_names _run _shim test_utils",
+    "__init__ __main__ _alias _catalogue _check _old_modules _old_names _run _shim test_utils",
 ]
 PARTS = {f"minigluon.{part}" for parts in LAYERS for part in parts.split()}
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts.split()}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import minigluon
-from minigluon import _old_names
+from minigluon import _old_modules, _old_names
 
 ROOT = Path(minigluon.__file__).parents[1]
 
@@ -61,6 +61,33 @@ def test_the_first_use_is_told_once_and_unknown_names_stay_unknown(monkeypatch):
                 getattr(module, name)
 
 
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [("1.9.1", "1.10"), ("1.4.0", "2.0.0"), ("1.5", "1.5.0"), ("1.5.0.a", "1.5.0.b"), ("0.9", "1")],
+)
+def test_versions_are_compared_number_by_number(left, right):
+    one, other = _old_modules.LooseVersion(left), _old_modules.LooseVersion(right)
+    assert one < other
+    assert other > left
+    assert one != right
+    assert one == left
+    assert str(one) == left
+
+
+def test_words_for_true_and_false_are_read():
+    assert [_old_modules.strtobool(w) for w in ("y", "True", "0", "OFF")] == [1, 1, 0, 0]
+    with pytest.raises(ValueError, match="invalid truth value 'maybe'"):
+        _old_modules.strtobool("maybe")
+
+
+def test_a_file_is_loaded_as_a_module(tmp_path):
+    (tmp_path / "part.py").write_text("value = 3\n")
+    try:
+        assert _old_modules.load_source("loaded_part", str(tmp_path / "part.py")).value == 3
+    finally:
+        sys.modules.pop("loaded_part", None)
+
+
 def run(text, tmp_path, *options):
     script = tmp_path / "old_script.py"
     script.write_text(textwrap.dedent(text))
@@ -88,6 +115,11 @@ def test_an_old_program_runs_with_one_notice_each(tmp_path):
         assert fractions.gcd(4, 6) == 2
         unittest.TestCase("assertTrue").assertItemsEqual if 0 else None
         assert unittest.TestCase.assertRegexpMatches
+        import imp
+        from distutils.util import strtobool
+        from distutils.version import LooseVersion
+        assert LooseVersion(mx.__version__) >= LooseVersion("1.4.0") and imp.reload
+        assert strtobool("Yes") == 1 and strtobool("off") == 0
         child = "import mxnet, numpy, time; numpy.bool, numpy.int, time.clock"
         subprocess.run([sys.executable, "-W", "ignore", "-c", child], check=True)
         """,

@@ -128,7 +128,7 @@ def make_nd(op: Op, name: str) -> Callable[..., Any]:
     if op.variadic:
         lines.append(f"arrays = {inputs}")
         for n in [n for n in COUNTS if n in op.attributes]:
-            lines.append(f"if {n} not in (0, len(arrays)): miscount(op, {n!r}, {n}, arrays)")
+            lines.append(f"if {n} != len(arrays): miscount(op, {n!r}, {n}, arrays)")
         inputs = "arrays"
     lines.append("if extra: refuse(op, extra)")
     tail = [f"{n}=None" for n in ("out", "name") if n not in op.inputs]  # some gradients take `out`
@@ -213,7 +213,8 @@ def _miscount(op: Op, count: str, value: Any, arrays: tuple[Any, ...]) -> None:
     """Another number of arrays than an attribute says is an error."""
     from .explain import miscounted
 
-    if value not in (REQUIRED, str(len(arrays))) and int(value) != len(arrays):
+    given = value is not REQUIRED and not (count == "num_args" and value == 0)
+    if given and int(value) != len(arrays):
         raise miscounted(op, count, value, len(arrays))
 
 

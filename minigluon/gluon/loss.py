@@ -428,8 +428,7 @@ class CTCLoss(Loss):
 
     Parameters
     ----------
-    layout : of ``pred``, "NTC" or "TNC".
-    label_layout : of ``label``, "NT" or "TN".
+    layout, label_layout : of ``pred``, "NTC" or "TNC", and of ``label``, "NT" or "TN".
 
     Examples
     --------
@@ -438,48 +437,33 @@ class CTCLoss(Loss):
     """
 
     def __init__(
-        self,
-        layout: str = "NTC",
-        label_layout: str = "NT",
-        weight: float | None = None,
+        self, layout: str = "NTC", label_layout: str = "NT", weight: float | None = None,
         **kwargs: Any,
-    ):
-        for name, given, allowed in (
-            ("pred", layout, ("NTC", "TNC")),
-            ("label", label_layout, ("NT", "TN")),
+    ):  # fmt: skip
+        for name, given, one, other in (
+            ("pred", layout, "NTC", "TNC"),
+            ("label", label_layout, "NT", "TN"),
         ):
-            if given not in allowed:
+            if given not in (one, other):
                 raise ArgumentError(
-                    f"Only '{allowed[0]}' and '{allowed[1]}' layouts for {name} are supported. "
-                    f"Got: {given}\n  received  {given!r}\n  expected  one of {allowed}\n"
+                    f"Only '{one}' and '{other}' layouts for {name} are supported. Got: {given}\n"
+                    f"  received  {given!r}\n  expected  {one!r} or {other!r}\n"
                     "  fix       name the axes: N batch, T time, C classes"
                 )
-        self._layout, self._label_layout = layout, label_layout
+        self._layout = layout
         super().__init__(weight, label_layout.index("N"), **kwargs)
 
     def hybrid_forward(
-        self,
-        F: Any,
-        pred: Any,
-        label: Any,
-        pred_lengths: Any = None,
-        label_lengths: Any = None,
+        self, F: Any, pred: Any, label: Any, pred_lengths: Any = None, label_lengths: Any = None,
         sample_weight: Any = None,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """The loss of every sequence."""
-        if self._layout == "NTC":
-            pred = F.swapaxes(pred, 0, 1)
-        if self._batch_axis == 1:
-            label = F.swapaxes(label, 0, 1)
+        pred = F.swapaxes(pred, 0, 1) if self._layout == "NTC" else pred
+        label = F.swapaxes(label, 0, 1) if self._batch_axis == 1 else label
         lengths = {"data_lengths": pred_lengths, "label_lengths": label_lengths}
-        loss = F.CTCLoss(
-            pred,
-            label,
-            use_data_lengths=pred_lengths is not None,
-            use_label_lengths=label_lengths is not None,
-            blank_label="last",
-            **{name: value for name, value in lengths.items() if value is not None},
-        )
+        given = {name: value for name, value in lengths.items() if value is not None}
+        used = {f"use_{name}": name in given for name in lengths}
+        loss = F.CTCLoss(pred, label, blank_label="last", **used, **given)
         return _apply_weighting(F, loss, self._weight, sample_weight)
 
 

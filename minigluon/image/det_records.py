@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from ..base import ArgumentError, MXNetError, four_lines
-from ..kernels.image import resize
-from .records import _MEANS, _STDS, _WITHOUT_EFFECT, RecordPictures, _require
+from ..kernels.pixels import resize
+from .records import _MEANS, _STDS, _WITHOUT_EFFECT, RecordPictures, _require, normalised
 from .variation import shifted, shortened
 
 #: the options of the augmenter, and what they are if they are not given
@@ -127,8 +127,8 @@ class ImageDetRecordIter(RecordPictures):
         channels, height, wide = self.data_shape
         tall, broad = fitting(picture.shape[:2], (height, wide), self._options["resize_mode"])
         picture = resize(picture, tall, broad, _interp(self._options["inter_method"], rng))
-        pixels = np.zeros((height, wide, channels), np.float32)
-        pixels[:tall, :broad] = (picture - self._mean) * self._factor
+        pixels = np.zeros((channels, height, wide), np.float32)
+        pixels[:, :tall, :broad] = normalised(picture, self._mean, self._factor)
         filled = np.full(self._label_size, self._pad_value, np.float32)
         content = np.concatenate([label[:head], boxes.ravel()])
         filled[:4] = channels, tall, broad, content.size

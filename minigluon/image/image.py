@@ -39,6 +39,7 @@ from .pixels import (
     resize_short,
     scale_down,
 )
+from .pixels import interpolation as _get_interp_method  # noqa: F401  (GluonCV takes it here)
 
 __all__ = [
     "Augmenter",

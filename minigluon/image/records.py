@@ -16,6 +16,7 @@ from ..context import current_context
 from ..core.invoke import wrap
 from ..io.desc import DataDesc
 from ..io.files import MissingFile, MXDataIter, part_of
+from ..kernels import pixels
 from . import codec
 from .variation import DEFAULTS, Variation
 
@@ -175,8 +176,7 @@ class RecordPictures(MXDataIter):
             picture = decoded(encoded, channels)
         except MXNetError as error:
             raise MXNetError(f"{place}: {error}") from error
-        pixels, label = self._made(picture, label, rng)
-        return np.ascontiguousarray(pixels.transpose(2, 0, 1)), label, header.id
+        return (*self._made(picture, label, rng), header.id)
 
     def _label_of(self, header, place):
         """The label of a record: from the list, if there is one, else its own."""
@@ -279,20 +279,21 @@ class ImageRecordIter(RecordPictures):
         return label[0] if self.label_width == 1 else label
 
     def _made(self, picture, label, rng):
-        pixels = self._vary(picture, rng)
+        picture = self._vary(picture, rng)
         if self._mirror or (self._rand_mirror and rng.random() < 0.5):
-            pixels = pixels[:, ::-1]
+            picture = picture[:, ::-1]
         if self.dtype == "uint8":
-            return pixels, label
+            return channels_first(picture), label
         mean = self._mean if self._mean_image is None else self._mean_image
         if self.dtype == "int8":
-            return np.clip(pixels - mean, -128, 127).astype(np.int8), label
-        values = pixels - mean
+            return channels_first(np.clip(picture - mean, -128, 127).astype(np.int8)), label
         contrast, illumination = self._jitter
-        if contrast or illumination:
-            values = values * np.float32(1 + rng.uniform(-contrast, contrast))
-            values += np.float32(rng.uniform(-illumination, illumination))
-        return values * self._factor, label
+        if self._mean_image is None and not contrast and not illumination:
+            return normalised(picture, mean, self._factor), label
+        values = picture - mean
+        values = values * np.float32(1 + rng.uniform(-contrast, contrast))
+        values += np.float32(rng.uniform(-illumination, illumination))
+        return channels_first(values * self._factor), label
 
     def _mean_of(self, path):
         """The mean picture of a file, which is made of all pictures if it is not there."""
@@ -349,6 +350,18 @@ def decoded(encoded, channels):
             )
         )  # fmt: skip
     return pixels[:, :, [2, 1, 0, 3]]
+
+
+def channels_first(picture):
+    """``(channels, height, width)`` of ``(height, width, channels)``, copied."""
+    return np.ascontiguousarray(picture.transpose(2, 0, 1))
+
+
+def normalised(picture, mean, factor):
+    """A picture as float32 planes: less the mean of its channel, times its factor."""
+    height, width, channels = picture.shape
+    out = np.empty((channels, height, width), np.float32)
+    return pixels.planes(np.ascontiguousarray(picture), mean, factor, out)
 
 
 def read_list(path):

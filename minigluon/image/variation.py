@@ -10,7 +10,9 @@ import math
 
 import numpy as np
 
-from ..kernels.image import AREA, CUBIC, LINEAR, resize
+from ..kernels import pixels
+from ..kernels.image import AREA, CUBIC, LINEAR
+from ..kernels.pixels import resize
 from .augmenters import _EIGENVALUES, _EIGENVECTORS
 
 #: the options, and what they are if they are not given
@@ -201,24 +203,12 @@ def warped(picture, back, size, fill):
     height, width = size
     middle = np.array([picture.shape[1], picture.shape[0]]) / 2
     start = middle - back @ [width / 2, height / 2]
-    x, y = np.arange(int(width)), np.arange(int(height))[:, None]
-    # as OpenCV does it: places in 1/32, weights in 1/32768
-    places = [
-        np.rint(row[0] * x * 1024).astype(int)
-        + (np.rint((row[1] * y + at) * 1024).astype(int) + 16)
-        >> 5
-        for row, at in zip(back, start, strict=True)
-    ]
-    across, down = (p & 31 for p in places)
-    left, top = (
-        np.clip(p >> 5, -2, n) + 2 for p, n in zip(places, picture.shape[1::-1], strict=True)
-    )
-    framed = np.pad(picture, ((2, 2), (2, 2), (0, 0)), constant_values=fill).astype(int)
-    result = 1 << 14
-    for dy, one in ((0, 32 - down), (1, down)):
-        for dx, other in ((0, 32 - across), (1, across)):
-            result = result + framed[top + dy, left + dx] * (one * other * 32)[:, :, None]
-    return (result >> 15).astype(np.uint8)
+    x, y = np.arange(int(width)), np.arange(int(height))
+    # as OpenCV does it: places in whole numbers, of each part
+    xs = np.rint(back[:, :1] * x * 1024).astype(np.int64)
+    ys = np.rint((back[:, 1:] * y + start[:, None]) * 1024).astype(np.int64)
+    out = np.empty((int(height), int(width), picture.shape[2]), np.uint8)
+    return pixels.warp(np.ascontiguousarray(picture), xs, ys, np.int64(fill), out)
 
 
 def shifted(picture, amounts):

@@ -30,7 +30,7 @@ def target() -> Any:
 
         if tuple(map(int, llvmlite.__version__.split(".")[:2])) < (0, 45):
             llvm.initialize()
-        if llvm.llvm_version_info[0] < 15:  # knows typed pointers only
+        if llvm.llvm_version_info[0] < 16:  # knows typed pointers only
             return None
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()

@@ -107,19 +107,24 @@ def _in_vectors(data: Any, pool: Pool) -> bool:
 
 def spread_sum(g: Any, pool: Pool, spatial: tuple[int, ...]) -> Any:
     """The adjoint of `add_up`: every window's value added to each of its elements."""
+    if prod(pool.places) == 1 and not any(pool.pad) and pool.kernel == spatial:
+        return np.array(np.broadcast_to(g, (*g.shape[:2], *spatial)))
     if set(pool.stride) == {1} and _in_vectors(g, pool):
         # an element's windows begin at the places of a window that ends at it
         pad = tuple([k - 1 - p for k, p in zip(pool.kernel, pool.pad, strict=True)])
         turned = Pool(pool.kernel, pool.stride, pad, spatial)
         return _sums_in_vectors(g, turned, np.ones(spatial, g.dtype))
-    for axis, kernel in enumerate(pool.kernel):
-        size = spatial[axis]
+    for axis in range(len(spatial) - 1, -1, -1):  # strided writes while there is little to write
+        kernel, size = pool.kernel[axis], spatial[axis]
         shape = (*g.shape[: 2 + axis], size, *g.shape[3 + axis :])
         total = np.zeros(shape, g.dtype)
         for offset in range(kernel):
             source, to = pool.span(axis, offset, size)
             part = total[_along(axis, to)]
-            part += g[_along(axis, source)]
+            if kernel <= pool.stride[axis]:  # every element is in one window at most
+                part[...] = g[_along(axis, source)]
+            else:
+                part += g[_along(axis, source)]
         g = total
     return g
 

@@ -101,7 +101,7 @@ def loads(data: bytes, path: object = None) -> list[tuple[str | None, Storage, n
                 x = raw.astype(raw.dtype.newbyteorder("="))
             entries.append((name, x, x.dtype))
             at = end
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, MemoryError) as error:
         raise _bad(path, start + at, f"{type(error).__name__}: {error}") from error
     if start + at != len(data):
         raise _bad(path, start + at, f"{len(data) - start - at} bytes that no array is made of")

@@ -239,11 +239,11 @@ class _Reader:
         found = np.frombuffer(self.take(size), dtype.newbyteorder("<"))
         try:
             found = found.reshape(shape)
-        except ValueError as error:  # no values, but dimensions beyond what numpy can address
+            if flag == _BFLOAT16:
+                return (found.astype(np.uint32) << 16).view(np.float32)
+            return found.astype(dtype)
+        except (ValueError, MemoryError) as error:  # no values, but too large for numpy
             raise self.bad("Invalid NDArray file format", f"an array of shape {shape}") from error
-        if flag == _BFLOAT16:
-            return (found.astype(np.uint32) << 16).view(np.float32)
-        return found.astype(dtype)
 
 
 def _read(reader: _Reader, np_shape: bool) -> Storage:

@@ -421,8 +421,9 @@ class Symbol:
         )
 
     def optimize_for(self, backend: str, *args: Any, **kwargs: Any) -> Symbol:
-        """Rewrite the graph for a backend; there is none to rewrite it for."""
-        raise _unknown_backend("optimize_for", backend)
+        """The graph itself: it is compiled when it is bound, whatever backend is named."""
+        notice_backend(backend)
+        return self
 
     def get_backend_symbol(self, backend: str) -> Symbol:
         """The graph as a subgraph backend has it; there is none, so this raises ``MXNetError``."""
@@ -471,6 +472,21 @@ class Symbol:
 
     def __hash__(self) -> int:
         raise TypeError("unhashable type: 'Symbol'")
+
+
+_noticed: list[str] = []
+
+
+def notice_backend(backend: object) -> None:
+    """Say once in a process that backends to optimise graphs for mean nothing here."""
+    if not _noticed:
+        _noticed.append(str(backend))
+        warnings.warn(
+            f"backend={backend!r} changes nothing: graphs are compiled for the CPU whatever "
+            "backend is named. optimize_for and hybridize(backend=...) can be left as they are.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _unknown_backend(asked: str, backend: object) -> MXNetError:

@@ -379,9 +379,12 @@ def test_gradient_is_a_symbol():
         (x * x).gradient(["z"])
 
 
-def test_there_is_no_backend_to_optimise_for():
-    with pytest.raises(MXNetError, match="unknown backend"):
-        sym.relu(sym.var("x")).optimize_for("definitely_missing")
+def test_backends_to_optimise_for_are_noticed_once_and_change_nothing(monkeypatch):
+    monkeypatch.setattr("minigluon.symbol.symbol._noticed", [])
+    net = sym.relu(sym.var("x"))
+    with pytest.warns(UserWarning, match="backend='MKLDNN' changes nothing"):
+        assert net.optimize_for("MKLDNN") is net
+    assert net.optimize_for("MKLDNN") is net
 
 
 def test_fluent_methods_make_the_same_graph_as_functions():

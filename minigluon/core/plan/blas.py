@@ -30,7 +30,7 @@ def found() -> tuple[str, dict[str, int]] | None:
     except (OSError, AttributeError):
         return None
     for spelling, kind in _SPELLINGS:
-        functions = [getattr(library, spelling.format(name), None) for name in NAMES]
+        functions: list[Any] = [getattr(library, spelling.format(n), None) for n in NAMES]
         if all(functions) and _multiplies(functions[0], kind):
             addresses = [ctypes.cast(f, ctypes.c_void_p).value or 0 for f in functions]
             return kind, dict(zip(NAMES, addresses, strict=True))

@@ -174,18 +174,21 @@ class _Function:
         self._guard_apart()
 
     def _guard_apart(self) -> None:
-        """Refuse targets that overlap with other arguments."""
-        others = list(self.part.inputs.values())
-        for target in self.part.targets.values():
-            mine = self.places[id(target)], elements(target.shape) * _WIDTH[target.kind]
-            for array in others:
-                size = elements(array.shape) * _WIDTH[array.kind]
-                apart = self.new(
-                    f"call i1 @apart(ptr {mine[0]}, i64 {mine[1]}, "
-                    f"ptr {self.places[id(array)]}, i64 {size})"
-                )
-                self._branch(apart, "refuse")
-            others.append(target)
+        """Refuse targets that overlap with each other or with inputs."""
+        targets = list(self.part.targets.values())
+        if not targets:
+            return
+        arrays = [*targets, *self.part.inputs.values()]
+        self.stack.append(f"  %memory = alloca [{len(arrays)} x ptr], align 16")
+        for k, array in enumerate(arrays):
+            place = self.new(f"getelementptr ptr, ptr %memory, i64 {k}")
+            self.say(f"store ptr {self.places[id(array)]}, ptr {place}")
+        sizes = tuple([elements(a.shape) * _WIDTH[a.kind] for a in arrays])
+        apart = self.new(
+            f"call i1 @apart(ptr %memory, ptr @{self.shape(sizes)}, i64 {len(targets)}, "
+            f"i64 {len(arrays)})"
+        )
+        self._branch(apart, "refuse")
 
     def _results(self) -> None:
         arrays = {id(r): r for r in self.part.results if isinstance(r, Array)}.values()

@@ -296,7 +296,7 @@ def distinct(results: Sequence[Array], fresh: int | None = None) -> list[Array]:
     seen: set[int] = set()
     made = []
     for k, array in enumerate(results):
-        if array.role not in ("map", "join") or (
+        if array.role not in ("map", "join", "product") or (
             id(array) in seen and (fresh is None or k < fresh)
         ):
             array = copied(array)

@@ -72,15 +72,42 @@ no:
   ret i1 false
 }}
 
-define internal i1 @apart(ptr %a, i64 %n, ptr %b, i64 %m) alwaysinline {{
-  %x = ptrtoint ptr %a to i64
-  %y = ptrtoint ptr %b to i64
-  %p = add i64 %x, %n
-  %q = add i64 %y, %m
-  %c = icmp ule i64 %p, %y
-  %d = icmp ule i64 %q, %x
+define internal i1 @apart(ptr %places, ptr %sizes, i64 %targets, i64 %count) {{
+start:
+  br label %outer
+outer:
+  %k = phi i64 [0, %start], [%k1, %more]
+  %k1 = add i64 %k, 1
+  %pk = getelementptr ptr, ptr %places, i64 %k
+  %sk = getelementptr i64, ptr %sizes, i64 %k
+  %a = load i64, ptr %pk
+  %n = load i64, ptr %sk
+  %end = add i64 %a, %n
+  br label %inner
+inner:
+  %j = phi i64 [%k1, %outer], [%j1, %fine]
+  %last = icmp uge i64 %j, %count
+  br i1 %last, label %more, label %look
+look:
+  %pj = getelementptr ptr, ptr %places, i64 %j
+  %sj = getelementptr i64, ptr %sizes, i64 %j
+  %b = load i64, ptr %pj
+  %m = load i64, ptr %sj
+  %endj = add i64 %b, %m
+  %c = icmp ule i64 %end, %b
+  %d = icmp ule i64 %endj, %a
   %e = or i1 %c, %d
-  ret i1 %e
+  br i1 %e, label %fine, label %no
+fine:
+  %j1 = add i64 %j, 1
+  br label %inner
+more:
+  %all = icmp uge i64 %k1, %targets
+  br i1 %all, label %yes, label %outer
+yes:
+  ret i1 true
+no:
+  ret i1 false
 }}
 
 define internal i32 @share(

@@ -11,6 +11,7 @@ from ...base import ArgumentError, MXNetError, ShapeError
 from ...context import current_context
 from ...core.ready import ready
 from ...core.state import state
+from ...symbol.symbol import notice_backend
 from ..parameter import DeferredInitializationError, Parameter
 from .blame import naming_layer, put_path, raise_naming
 from .block import Block
@@ -129,7 +130,7 @@ class HybridBlock(Block):
         inline_limit : what is recorded shows the operators of a graph of at most so many.
         """
         if backend is not None:
-            raise _no_backend(backend)
+            notice_backend(backend)
         bulk = {"forward_bulk_size": forward_bulk_size, "backward_bulk_size": backward_bulk_size}
         chosen = {
             "static_alloc": static_alloc,
@@ -164,13 +165,21 @@ class HybridBlock(Block):
         backward_bulk_size: int | None = None,
         **kwargs: Any,
     ) -> None:
-        """Partition the graph for a backend; there is none, so this always raises."""
+        """Hybridise and run once: a graph is compiled whatever backend is named (one notice).
+
+        Raises ``ValueError`` without a ``backend``.
+        """
         if backend is None:
             raise ArgumentError(
                 'Must specify "backend" to optimize_for\n  received  backend=None\n'
                 "  expected  the name of a backend\n  fix       call hybridize() instead"
             )
-        raise _no_backend(backend)
+        self.hybridize(
+            True, backend=backend, static_alloc=static_alloc, static_shape=static_shape,
+            inline_limit=inline_limit, forward_bulk_size=forward_bulk_size,
+            backward_bulk_size=backward_bulk_size,
+        )  # fmt: skip
+        self(x, *args)
 
     def cast(self, dtype: Any) -> None:
         """Convert all parameters to another element type."""
@@ -534,12 +543,4 @@ def _mixed() -> ArgumentError:
         "In HybridBlock, we do not support mixed NDArrays and Symbols types for the input. Please "
         "check the type of the args.\n  received  both\n  expected  arrays only or symbols only\n"
         "  fix       make the arrays parameters or variables of the graph"
-    )
-
-
-def _no_backend(backend: str) -> ArgumentError:
-    return ArgumentError(
-        f"Error optimizing for backend '{backend}' cannot be found\n  received  {backend!r}\n"
-        "  expected  no backend: there are none to choose from\n"
-        "  fix       call hybridize() without backend"
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...base import ArgumentError, ArgumentTypeError, four_lines
 from .batchify import default_batchify_fn, default_mp_batchify_fn
+from .multi_worker import MultiWorkerIter as _MultiWorkerIter  # noqa: F401  (GluonCV takes it here)
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 from .workers import ProcessPool, ThreadPool, make_batch
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,15 +25,6 @@ class DeferredInitializationError(MXNetError):
 
 class UninitializedError(MXNetError):
     """A parameter was asked for its data although nobody initialized it."""
-
-
-class Misfit(NamedTuple):
-    """Why an array cannot be loaded: MXNet's sentence, what came, what was expected, what helps."""
-
-    sentence: str
-    received: str
-    expected: str
-    fix: str = ""
 
 
 class Parameter:
@@ -348,41 +339,6 @@ class Parameter:
             ctx = self._deferred_init[1]
         with autograd.pause():
             self._init_impl(data, [cpu()] if ctx is None else _contexts(ctx))
-
-    def _misfit(
-        self, data: Any, ctx: Any = None, cast_dtype: bool = False, dtype_source: str = "current"
-    ) -> Misfit | None:
-        """Why ``data`` cannot be loaded; None if it can."""
-        if cast_dtype and dtype_source not in ("current", "saved"):
-            raise ArgumentError(
-                "dtype_source must be in ['current', 'saved']\n"
-                f"  received  dtype_source={dtype_source!r}\n  expected  'current' or 'saved'\n"
-                "  fix       leave it out to keep the dtype the block has"
-            )
-        failed = f"Failed loading Parameter '{self.name}' from saved params:"
-        if not self._admits(data.shape):
-            sentence = f"shape incompatible expected {self.shape} vs saved {data.shape}"
-            return Misfit(
-                f"{failed} {sentence}", f"of shape {data.shape}", f"of shape {self.shape}"
-            )
-        if not cast_dtype and np.dtype(self.dtype) != np.dtype(data.dtype):
-            return Misfit(
-                f"{failed} dtype incompatible expected {self.dtype} vs saved {data.dtype}. Set "
-                "cast_dtype=True to cast the dtype of saved params.",
-                f"of dtype {np.dtype(data.dtype)}",
-                f"of dtype {np.dtype(self.dtype)}",
-                "cast_dtype=True",
-            )
-        held = self.list_ctx() if self._data is not None or self._deferred_init else None
-        if ctx is not None and held is not None and set(_contexts(ctx)) != set(held):
-            return Misfit(
-                f"Failed to load Parameter '{self.name}' on {_contexts(ctx)} because it was "
-                f"previous initialized on {held}.",
-                f"on {_contexts(ctx)}",
-                f"on {held}, or reset_ctx() first",
-                "no ctx",
-            )
-        return None
 
     # Reading it -----------------------------------------------------------------------------
 

@@ -60,7 +60,7 @@ class _RNNLayer(HybridBlock):
         self._layout, self._dropout, self._dir = layout, dropout, 2 if bidirectional else 1
         self._input_size, self._gates, self._dtype = input_size, _GATES[mode], dtype
         self._projection_size, self._clip = projection_size, clip or {}
-        self._use_sequence_length = use_sequence_length
+        self._use_sequence_length, self._skip_states = use_sequence_length, False
         rows, width = self._gates * hidden_size, input_size
         state = projection_size or hidden_size
         self._initializers = {
@@ -149,8 +149,13 @@ class _RNNLayer(HybridBlock):
         if isinstance(inputs, nd.NDArray):
             self._check_states(inputs, states)
         more = () if sequence_length is None else (sequence_length,)
-        output, states = super().__call__(inputs, states, *more, **kwargs)
-        return (output, states) if given else output
+        self.__dict__["_skip_states"] = not given
+        return super().__call__(inputs, states, *more, **kwargs)
+
+    def forward(self, inputs: Any, states: Any, *more: Any) -> Any:
+        """What hooks see: the states too if they were given."""
+        output, states = super().forward(inputs, states, *more)
+        return output if self._skip_states else (output, states)
 
     def _learn_input_size(self, inputs: Any) -> None:
         for name in ("l0_i2h_weight", "r0_i2h_weight")[: self._dir]:

@@ -422,14 +422,18 @@ def test_hooks_of_a_hybridized_block_are_warned_of():
         layer.hybridize()
 
 
-def test_backends_do_not_exist():
+def test_a_backend_to_optimise_for_is_noticed_once_and_changes_nothing(monkeypatch):
+    monkeypatch.setattr("minigluon.symbol.symbol._noticed", [])
     layer = nn.Dense(2, in_units=2)
+    layer.initialize()
+    x = nd.ones((1, 2))
+    expected = layer(x).asnumpy()
     with pytest.raises(ValueError, match='Must specify "backend"'):
-        layer.optimize_for(nd.ones((1, 2)))
-    with pytest.raises(mx.MXNetError, match="backend 'foo'"):
-        layer.optimize_for(nd.ones((1, 2)), backend="foo")
-    with pytest.raises(mx.MXNetError, match="backend 'foo'"):
-        layer.hybridize(backend="foo")
+        layer.optimize_for(x)
+    with pytest.warns(UserWarning, match="backend='foo' changes nothing"):
+        layer.optimize_for(x, backend="foo")
+    layer.hybridize(backend="foo")
+    np.testing.assert_allclose(layer(x).asnumpy(), expected, rtol=1e-6)
 
 
 def test_export_needs_a_graph(tmp_path):

@@ -164,3 +164,14 @@ def test_what_does_not_fit_is_refused(make, message):
 def test_mxnets_module_names_hold_the_same_classes():
     assert rnn_cell.RNNCell is RNNCell
     assert rnn_layer.LSTM is LSTM
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_hooks_see_the_states_only_where_they_were_given(hybrid):
+    layer, seen = _initialized(LSTM(3)), []
+    layer.hybridize(hybrid)
+    layer.register_forward_hook(lambda block, inputs, outputs: seen.append(type(outputs)))
+    layer(nd.array(X))
+    layer(nd.array(X), layer.begin_state(2))
+    layer(nd.array(X))
+    assert seen == [nd.NDArray, tuple, nd.NDArray]
