@@ -42,8 +42,8 @@ _install()
 
 __all__ = [
     "Executor", "Group", "Symbol", "Variable", "_internal", "arange", "contrib", "eye", "full",
-    "histogram", "hypot", "image", "linalg", "linspace", "load", "load_json", "maximum", "minimum", "ones", "op",
-    "pow", "power", "random", "sparse", "split_v2", "var", "zeros",
+    "histogram", "hypot", "image", "linalg", "linspace", "load", "load_json", "maximum", "minimum",
+    "ones", "op", "pow", "power", "random", "sparse", "split_v2", "var", "zeros",
 ]  # fmt: skip
 
 answer_for_old_modules(__name__)
