@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from minigluon import _catalogue  # noqa: E402
-from minigluon.core.op import Op, registry  # noqa: E402
+from minigluon.core.op import Op, Row, registry  # noqa: E402
 
 HEAD = """\
 # Operators
@@ -31,8 +31,9 @@ all inputs known and without each of them, have to agree. Samplers are compared 
 and their numbers by distribution. Where answers may differ says [differences.md](differences.md).
 
 - *Gradient*: yes; no; or zero, if gradients end there.
-- *Storages*: the kernels for sparse arrays. Any other combination is computed on dense copies,
-  with a warning.
+- *Storages*: the kernels for sparse arrays, of the storages of inputs and outputs; "sparse" is csr
+  or row_sparse, "any" is dense as well, ¹ is for some attributes only. Any other combination falls
+  back to dense copies, with a warning.
 - *Cases*: how many were compared, or what else tests the operator.
 
 | operator | also called | gradient | storages | cases |
@@ -56,7 +57,7 @@ def page() -> str:
     counts = [n for n in compared.values() if isinstance(n, int) and n]
     head = HEAD.format(
         count=len(public),
-        names=sum(1 + len(op.aliases) for op in public.values()),
+        names=sum(1 + len(shown(op)) for op in public.values()),
         compared=len(counts),
         cases=sum(counts),
         least=min(counts),
@@ -68,15 +69,29 @@ def page() -> str:
 
 def row(op: Op, cases: int | str) -> str:
     """One operator as a line of the table."""
-    aliases = ", ".join(f"`{name}`" for name in op.aliases)
+    aliases = ", ".join(f"`{name}`" for name in shown(op))
     storages = "; ".join(dict.fromkeys(storage(r) for r in op.rows if r.function is not None))
-    cells = [f"`{op.name}`", aliases, _catalogue.gradient(op), storages, str(cases)]
-    return "| " + " | ".join(cell.replace("|", " or ") for cell in cells) + " |"
+    gradient = _catalogue.gradient(op).replace("yes, always default", "yes, dense")
+    return f"| `{op.name}` | {aliases} | {gradient} | {storages} | {cases} |"
 
 
-def storage(row: object) -> str:
-    """A sparse kernel as it was declared, without how it is dispatched."""
-    return _catalogue.storages(row).replace(" (fcompute_ex)", "").replace("fcompute_ex, ", "")
+def shown(op: Op) -> list[str]:
+    """The aliases but those of MXNet's numpy interface."""
+    return [name for name in op.aliases if not name.startswith("_np")]
+
+
+NAMES = {
+    frozenset(["csr", "row_sparse"]): "sparse",
+    frozenset(["csr", "default", "row_sparse"]): "any",
+}
+
+
+def storage(row: Row) -> str:
+    """The storages that a sparse kernel takes and gives."""
+    taken = [NAMES.get(kinds, "/".join(sorted(kinds))) for kinds in row.inputs]
+    several = "..." if row.variadic else ""
+    text = f"{', '.join(taken)}{several} → {', '.join(row.outputs)}"
+    return text.replace("default", "dense") + ("¹" if row.when else "")
 
 
 if __name__ == "__main__":

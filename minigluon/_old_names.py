@@ -48,6 +48,11 @@ PYTHON_NAMES: dict[str, dict[str, str]] = {
     "time": {"clock": "time:process_time"},
 }
 
+#: submodules that importing mxnet brought along, so that programs use them without an import
+BROUGHT_ALONG: dict[str, dict[str, str]] = {
+    "multiprocessing": {"pool": "multiprocessing.pool:"},
+}
+
 #: class -> old method -> its name today
 PYTHON_METHODS: dict[str, dict[str, str]] = {
     "threading:Thread": {"isAlive": "is_alive"},
@@ -164,7 +169,8 @@ def give_back_python_names() -> None:
     """Let modules of Python answer to names they have dropped, now or when they are imported."""
     if any(isinstance(finder, _Patching) for finder in sys.meta_path):
         return
-    waiting = {*PYTHON_NAMES, *(path.partition(":")[0] for path in PYTHON_METHODS)}
+    waiting = {*PYTHON_NAMES, *BROUGHT_ALONG}
+    waiting.update(path.partition(":")[0] for path in PYTHON_METHODS)
     for name in [n for n in waiting if n in sys.modules]:
         _patch(sys.modules[name])
         waiting.remove(name)
@@ -175,6 +181,7 @@ def give_back_python_names() -> None:
 def _patch(module: types.ModuleType) -> None:
     version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
     _answer(module, PYTHON_NAMES.get(module.__name__, {}), version, "")
+    _answer(module, BROUGHT_ALONG.get(module.__name__, {}), None, "")
     for path, methods in PYTHON_METHODS.items():
         home, _, cls = path.partition(":")
         if home == module.__name__:
@@ -187,8 +194,8 @@ def _patch(module: types.ModuleType) -> None:
 _told: set[str] = set()
 
 
-def _answer(module: types.ModuleType, names: dict[str, str], who: str, more: str) -> None:
-    """Give a module a ``__getattr__`` that knows these names."""
+def _answer(module: types.ModuleType, names: dict[str, str], who: str | None, more: str) -> None:
+    """Give a module a ``__getattr__`` that knows these names; ``who`` has dropped them, if any."""
     if not names:
         return
     before = vars(module).get("__getattr__")
@@ -201,7 +208,7 @@ def _answer(module: types.ModuleType, names: dict[str, str], who: str, more: str
             if before is not None:
                 return before(name)
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
-        if who not in _told:
+        if who is not None and who not in _told:
             _told.add(who)
             warnings.warn(
                 f"{who} has no {module.__name__}.{name} any more: it and other names that were "

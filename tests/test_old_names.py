@@ -115,6 +115,8 @@ def test_an_old_program_runs_with_one_notice_each(tmp_path):
         assert fractions.gcd(4, 6) == 2
         unittest.TestCase("assertTrue").assertItemsEqual if 0 else None
         assert unittest.TestCase.assertRegexpMatches
+        import multiprocessing
+        assert multiprocessing.pool.Pool
         import imp
         from distutils.util import strtobool
         from distutils.version import LooseVersion

@@ -124,3 +124,17 @@ def test_packages_of_the_table_answer_for_their_old_modules(package):
 def test_what_needs_compiled_mxnet_code_is_refused_in_words(ask):
     with pytest.raises(minigluon.MXNetError, match="fix"):
         ask()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "gluon.block._flatten",
+        "gluon.data.dataloader._MultiWorkerIter",
+        "image.image._get_interp_method",
+        "metric.ndarray",
+    ],
+)
+def test_private_names_that_well_known_libraries_take_are_there(path):
+    module, _, name = path.rpartition(".")
+    assert hasattr(importlib.import_module(f"minigluon.{module}"), name)

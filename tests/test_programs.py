@@ -37,6 +37,7 @@ def assert_same(got, wanted):
     for ours, theirs in zip(got, wanted, strict=True):
         assert len(ours) == len(theirs), ours[0]
         for word, expected in zip(ours[1:], theirs[1:], strict=True):
+            word, expected = word.strip("[](),"), expected.strip("[](),")
             try:
                 number = float(expected)
             except ValueError:

@@ -59,7 +59,8 @@ class Call:
         self.visible = self.outputs - op.count_hidden(attrs)
         self.alike = op.dtype_rule is None and not op.mutates
         self.copies, self.scalar = op.copies_view, op.scalar
-        self.takes = len(op.names_of_inputs(attrs))  # so many inputs, if not any number
+        ruled = op.inputs if op.input_rule is None else op.names_of_inputs(attrs)
+        self.takes = len(ruled)  # so many inputs, if not any number
         self.gradients: dict[int, Any] = {}  # by the number of inputs, see core.grad
         self.notes: dict[Any, Callable[..., Any]] = {}  # by what is on the tape, see core.note
         self.dense: Callable[..., Any] | None = None

@@ -8,7 +8,7 @@ from ..attribute import current as current_scope
 from ..base import ArgumentTypeError, attribute_to_string, four_lines
 from ..name import current as current_names
 from .call import Call, intern
-from .explain import missing_attribute, no_arrays, too_many, unknown_attribute
+from .explain import miscounted, missing_attribute, no_arrays, too_many, unknown_attribute
 from .graph import Entry, Node
 from .op import REQUIRED, Op
 
@@ -75,6 +75,9 @@ def compose(
     name = current_names().get(name, hint.lower())
     attrs = {**hide(user), **texts}
     names = op.names_of_inputs(call.attrs, len(arrays))
+    for count in ("num_arrays", "num_outputs"):
+        if op.variadic and call.attrs.get(count) not in (None, len(arrays)):
+            raise miscounted(op, count, call.attrs[count], len(arrays))
     entries = _entries(op, arrays, by_name, names, name, attrs)
     node = Node(call, tuple(entries), name, attrs or None)
     return wrap_entries[0](tuple([(node, k) for k in range(call.visible)]))

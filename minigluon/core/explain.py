@@ -122,8 +122,9 @@ def no_arrays(op: Op) -> ArgumentError:
 def miscounted(op: Op, count: str, value: Any, number: int) -> ArgumentError:
     """The exception for another number of arrays than an attribute says."""
     return ArgumentError(
-        f"{op.name}: the number of arrays does not fit.\n  received  {number} arrays, {count}={value}"
-        f"\n  expected  as many arrays as {count} says\n  fix       pass {count}={number}"
+        f"{op.name}: the number of arrays does not fit.\n"
+        f"  received  {number} arrays, {count}={value}\n"
+        f"  expected  as many arrays as {count} says\n  fix       pass {count}={number}"
     )
 
 

@@ -37,14 +37,20 @@ class Pull:
 
     ``results`` is the part of the traced gradient that is asked for, ``kept`` what it reads of
     inputs, outputs and numbers: the ``values`` of a node. ``run(g, values)`` is the function for
-    the dense gradient of a single output; None where there is none.
+    the dense gradient of a single output; None where there is none. ``only`` is the number of the
+    input that gets a gradient, if one is on the tape.
     """
 
-    __slots__ = ("equal", "gradient", "kept", "results", "run", "shapes", "variants")
+    # fmt: off
+    __slots__ = (
+        "closed", "equal", "gradient", "kept", "only", "results", "run", "shapes", "variants",
+    )
+    # fmt: on
 
     def __init__(self, gradient: Gradient, wanted: Sequence[bool], equal: bool = False):
         self.gradient, self.equal = gradient, equal
-        full = self.results_of(gradient)
+        self.closed: dict[Any, Pull] = {}
+        full = _of_equal_shapes(gradient) if equal else gradient.results
         self.results = [r if w else None for r, w in zip(full, wanted, strict=True)]
         given = [*gradient.inputs, *gradient.outputs, *gradient.numbers.values()]
         values, self.shapes = _reads(self.results, given)
@@ -53,10 +59,30 @@ class Pull:
         self.kept = [e for e in given if e in values or e in self.shapes]
         self.variants: dict[Any, Callable[..., Any]] = {}
         self.run: Callable[[Any, Any], Any] | None = None
+        found = [k for k, w in enumerate(wanted) if w]
+        lone = len(found) == 1 and self.results[found[0]] is not None
+        self.only = found[0] if lone else None
 
-    def results_of(self, gradient: Gradient) -> list[Entry | None]:
-        """A traced gradient's results as they are for the shapes this is for."""
-        return _of_equal_shapes(gradient) if self.equal else gradient.results
+    def close(self, call: Call, values: Any, sparse: Any = None) -> tuple[Pull, Any]:
+        """The way as the rule of one Call says it word for word, and its kept values.
+
+        Its numbers are attributes of operators. For a ``sparse`` gradient of the output it is the
+        one for all shapes too: then storages are what the rows of all these operators say.
+        """
+        equal = self.equal and sparse is None
+        if equal == self.equal and not self.gradient.numbers:
+            return self, values
+        own = self.closed.get((call, equal))
+        if own is None:
+            if len(self.closed) > 16:
+                self.closed.clear()
+            wanted = [r is not None for r in self.results]
+            own = self.closed[call, equal] = Pull(trace(call, len(wanted)), wanted, equal)
+        mine, theirs = self.gradient, own.gradient
+        formals = zip(theirs.inputs + theirs.outputs, mine.inputs + mine.outputs, strict=True)
+        same, places = dict(formals), dict(zip(self.kept, values, strict=True))
+        like = None if sparse is None else Like(sparse.shape, sparse.dtype)
+        return own, tuple([places.get(same[e], like) for e in own.kept])
 
     def function(self, wanted: tuple[bool, ...], types: tuple[type, ...]) -> Any:
         """The function of output gradients and kept values that gives the wanted gradients.
@@ -105,14 +131,15 @@ def note_for(call: Call, key: Any, data: Any, result: Any) -> Note:
     """What records such a call from now on.
 
     The key says how many inputs there are, as the highest bit of a number, and which of them are on
-    the tape by the bits below; the storage types follow unless all are dense. Calls that differ in
-    numbers only share what recording takes, unless the gradient rule looks at the numbers.
+    the tape by the bits below; the storage types follow unless all are dense. Dense Calls that
+    differ in numbers only share what recording takes, unless the rule looks at the numbers.
     """
-    mask = key[0] if isinstance(key, tuple) else key
+    dense = not isinstance(key, tuple)
+    mask = key if dense else key[0]
     wanted = tuple([bool(mask >> k & 1) for k in range(len(data))])
     types = tuple([type(d) for d in data])
     shared = None
-    if call.op.scalars:
+    if call.op.scalars and dense:
         place = (key, *[repr(v) for n, v in call.attrs.items() if n not in call.op.scalars])
         shared = call.op.notes.get(place)
         if shared is None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .call import Call
-from .grad import ZERO, add, released, trace, zeros_like
+from .grad import ZERO, add, released, zeros_like
 from .graph import Entry, Node, by_age, topological
 from .invoke import invoke, wrap
 from .note import Pull
@@ -37,6 +37,7 @@ def sweep(
     leaves: dict[Node, Any] = {}
     flat: list[Node] = []  # what would have got a gradient of zero
     sums: set[Node] = set()  # those whose gradient is a sum made here
+    node: Any
     ahead: Any = None  # the next node while it is the only one, and g its gradient
     g: Any = None
     waiting: list[tuple[int, Node]] = []  # the others
@@ -82,16 +83,24 @@ def sweep(
             g = grads.pop(node)
         else:
             break
-        entries, pull, values = node.inputs, node.pull, node.values
-        if type(pull) is Pull and type(g) is array and live is None and values is not None:
-            results = quietly(pull.run, g, values)
-        else:
-            call = node.call
-            assert call is not None
-            mask = tuple([e is not None and (live is None or e[0] in live) for e in entries])
-            results = call.op.pull(call, node, g if call.outputs > 1 else [g], mask)
-        if not keep_values:
-            node.values = None
+        while True:  # along a chain without looking at other nodes, which takes 0.2 us for each
+            entries, pull, values = node.inputs, node.pull, node.values
+            if type(pull) is not Pull or type(g) is not array or live is not None or values is None:
+                call = node.call
+                mask = tuple([e is not None and (live is None or e[0] in live) for e in entries])
+                results = call.op.pull(call, node, g if call.outputs > 1 else [g], mask)
+                only = None
+            else:
+                results = quietly(pull.run, g, values)
+                only = pull.only
+            if not keep_values:
+                node.values = None
+            if only is None or waiting:
+                break
+            source = entries[only][0]
+            if source.call is None or source.call.outputs > 1:
+                break
+            node, g = source, results[only]
     for node in by_age([(n, 0) for n in flat]) if flat else ():
         if node.call is None and node not in leaves and (live is None or node in live):
             leaves[node] = ZERO
@@ -120,12 +129,20 @@ def _live(heads: Sequence[Entry], wanted: set[Node]) -> set[Node]:
 
 def pull(call: Call, node: Node, incoming: list[Any], wanted: tuple[bool, ...]) -> Any:
     """The gradients of a node's inputs, from those of its outputs and what the tape kept."""
-    values, way = node.values, node.pull
-    if values is None:
+    if node.values is None:
         raise released(call.op.name)
+    way, values = node.pull, node.values
+    sparse = _sparse(incoming)
+    if sparse is not None:
+        way, values = way.close(call, values, sparse)
     filled = [_zeros_for(way, k, values) if g is None else g for k, g in enumerate(incoming)]
     arguments = (*filled, *values)
     return state.quietly(way.function(wanted, tuple(map(type, arguments))), *arguments)
+
+
+def _sparse(incoming: list[Any]) -> Any:
+    """A sparse gradient among these, if there is one."""
+    return next((g for g in incoming if g is not None and type(g) is not np.ndarray), None)
 
 
 def _zeros_for(way: Pull, k: int, values: Any) -> Any:
@@ -137,28 +154,20 @@ def pull_recorded(call: Call, node: Node, incoming: list[Any], wanted: tuple[boo
     """Like `pull`, on arrays and through `invoke`, so that the backward pass is itself recorded."""
     if node.values is None:
         raise released(call.op.name)
-    way: Pull = node.pull
-    gradient = trace(call, len(node.inputs))  # in which numbers are numbers
+    sparse = _sparse([None if g is None else g._data for g in incoming])
+    way, kept = node.pull.close(call, node.values, sparse)
+    gradient = way.gradient
     gradient.refuse()
-    places = dict(zip(way.kept, node.values, strict=True))
+    own = [(node, k) for k in range(call.outputs)]
+    actual = dict(zip(gradient.inputs + gradient.outputs, (*node.inputs, *own), strict=True))
     values: dict[Entry, Any] = {}
-    formals = zip(way.gradient.inputs, gradient.inputs, node.inputs, strict=True)
-    outputs = zip(way.gradient.outputs, gradient.outputs, strict=True)
-    for kept, formal, actual in (
-        *formals,
-        *[(y, z, (node, k)) for k, (y, z) in enumerate(outputs)],
-    ):
-        if kept in places:
-            x = values[formal] = places[kept]
-            if type(x) is not Like:
-                x = values[formal] = wrap(x, None)
-                x._entry = actual
+    for formal, x in zip(way.kept, kept, strict=True):
+        values[formal] = x if type(x) is Like else wrap(x, None, actual[formal])
     for k, g in enumerate(incoming):
         if g is None:
-            g = wrap(_zeros_for(way, k, node.values), None)
+            g = wrap(_zeros_for(way, k, kept), None)
         values[gradient.heads[k]] = g
-    full = way.results_of(gradient)
-    results = [r if w else None for r, w in zip(full, wanted, strict=True)]
+    results = [r if w else None for r, w in zip(way.results, wanted, strict=True)]
     for inner in topological(results):
         if inner.call is None:
             continue

@@ -37,6 +37,7 @@ class ImageIter(DataIter):
     shuffle : in another order each epoch.
     part_index, num_parts : take only one of several parts.
     aug_list : augmenters; without it those of ``CreateAugmenter(data_shape, **kwargs)``.
+    dtype : checked, but batches are float32, as in MXNet.
     last_batch_handle : ``"pad"`` fills the last batch from the start, ``"discard"`` leaves it out,
         ``"roll_over"`` begins the next epoch with it.
     """
@@ -86,7 +87,7 @@ class ImageIter(DataIter):
             self.seq = self.seq[part_index * share : (part_index + 1) * share]
         self.path_root, self.shuffle = path_root, shuffle
         self.data_shape, self.label_width = tuple(data_shape), label_width
-        self.dtype, self.last_batch_handle = as_dtype(dtype), last_batch_handle
+        self.dtype, self.last_batch_handle = np.float32, last_batch_handle
         self.num_image = None if self.seq is None else len(self.seq)
         self.auglist = self._usual(data_shape, **kwargs) if aug_list is None else aug_list
         label_shape = (batch_size,) if label_width in (1, None) else (batch_size, label_width)

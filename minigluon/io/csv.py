@@ -12,7 +12,7 @@ from ..base import ArgumentError, ShapeError
 from ..context import current_context
 from ..core.invoke import wrap
 from ..dtypes import as_dtype
-from .files import MXDataIter, read_all
+from .files import MXDataIter, check_lengths, read_all
 
 _DTYPES = ("float32", "float64", "int32", "int64")
 
@@ -58,15 +58,7 @@ class CSVIter(MXDataIter):
             self._label = _read(label_csv, _as_shape(label_shape), dtype, "label")
         if self._label.shape[1:] == (1,):
             self._label = self._label[:, 0]
-        rows, given = len(self._data), len(self._label)
-        if given != rows:
-            shorter, last = (label_csv, given) if given < rows else (data_csv, rows)
-            raise ShapeError(
-                f"CSVIter: {shorter} ends after row {last}, the other file goes on.\n"
-                f"  received  {rows} rows of data in {data_csv}, {given} of labels in {label_csv}\n"
-                "  expected  a label for each row\n"
-                "  fix       give the label file that was made with the data"
-            )
+        check_lengths("CSVIter", (data_csv, len(self._data)), (label_csv, len(self._label)))
         self._ctx = current_context()
         self._begin(len(self._data), data_csv)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..base import ArgumentError, MXNetError
+from ..base import ArgumentError, MXNetError, ShapeError
 from .desc import DataBatch, DataDesc, DataIter
 
 _IGNORED = {"prefetch_buffer", "ctx", "verbose", "name"}
@@ -164,3 +164,16 @@ def part_of(count, num_parts, part_index):
             "  expected  0 <= part_index < num_parts\n  fix       pass rank and worker count"
         )
     return count * part_index // num_parts, count * (part_index + 1) // num_parts
+
+
+def check_lengths(name, data, labels):
+    """Raise ``ShapeError`` unless two files, each ``(path, rows)``, have as many rows."""
+    (data_path, rows), (label_path, given) = data, labels
+    if given != rows:
+        shorter, last = min(data, labels, key=lambda file: file[1])
+        raise ShapeError(
+            f"{name}: {shorter} ends after row {last}, the other file goes on.\n"
+            f"  received  {rows} rows of data in {data_path}, {given} of labels in {label_path}\n"
+            "  expected  a label for each row\n"
+            "  fix       give the label file that was made with the data"
+        )

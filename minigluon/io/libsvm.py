@@ -11,7 +11,7 @@ from ..dtypes import as_dtype
 from ..kernels import csr as csr_kernels
 from ..kernels import libsvm
 from ..storage import Csr, zeros
-from .files import MXDataIter, part_of, read_each
+from .files import MXDataIter, check_lengths, part_of, read_each
 
 
 class LibSVMIter(MXDataIter):
@@ -65,12 +65,7 @@ class LibSVMIter(MXDataIter):
         labels, self._data = _read(data_libsvm, width, dtype)
         self._label = _read(label_libsvm, classes, dtype)[1] if separate else labels
         count = self._data.shape[0]
-        if self._label.shape[0] < count:
-            raise ShapeError(
-                "LibSVMIter: there are fewer labels than rows of data.\n"
-                f"  received  {count} rows of data, {self._label.shape[0]} of labels\n"
-                "  expected  a line of labels for each row\n  fix       check label_libsvm"
-            )
+        check_lengths("LibSVMIter", (data_libsvm, count), (label_libsvm, self._label.shape[0]))
         self._first, stop = part_of(count, num_parts, part_index)
         self._ctx = current_context()
         self._begin(stop - self._first, data_libsvm)

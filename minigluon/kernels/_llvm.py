@@ -7,11 +7,9 @@ module of text becomes functions that are called with addresses, without Python'
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import os
 import platform
 import sys
-import tempfile
 import warnings
 from contextlib import suppress
 from functools import cache
@@ -86,6 +84,8 @@ class Module:
 
 
 def _object_code(text: str) -> bytes:
+    import hashlib  # 8 ms that start-up does not need
+
     llvm, cpu, features = target()
     depends = "\n".join([*map(str, llvm.llvm_version_info), cpu, features, text])
     path = folder() / f"kernel-{hashlib.sha256(depends.encode()).hexdigest()[:32]}.o"
@@ -117,6 +117,8 @@ def compiled(text: str) -> bytes:
 
 def write(path: Path, data: bytes) -> None:
     """Put data in the place of a file at once, so that no reader sees half of it."""
+    import tempfile  # 5 ms that start-up does not need
+
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem[:6]}-")
     try:

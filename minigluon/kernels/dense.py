@@ -104,6 +104,9 @@ class _Calls:
         self.sizes = np.array([n for n, many in self.split for _ in range(many)])
         self.memory = np.empty(rows * depth, dtype)
         self.zeros = np.zeros(rows, dtype)
+        self.pack = tiles.packing(tiles.name(dtype))
+        addresses = self.memory.ctypes.data, self.sizes.ctypes.data
+        self.packing = depth, *addresses, len(self.sizes)
         self.kept: list[Any] = []
         self.calls: list[Any] = []
 
@@ -132,7 +135,7 @@ class _Calls:
 
     def __call__(self, left: Any, out: Any) -> None:
         """Put the products with a left operand into the C-contiguous ``out``."""
-        tiles.pack(left, self.memory, self.sizes)
+        self.pack(left.ctypes.data, *left.strides, *self.packing)
         to = out.ctypes.data
         for run, before, shift, after in self.calls:
             run(*before, to + shift, *after)

@@ -12,14 +12,14 @@ Kernels of one element without strides or padding find their data in place.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from . import _memory, layouts, tiles
+from . import _memory, _threads, layouts, tiles
 from ._jit import has_numba
 from .layouts import Axis
 
@@ -27,6 +27,8 @@ from .layouts import Axis
 FEWEST = 1_000_000
 #: and below this many places it is faster than packing the weight
 FEWEST_PLACES = 64
+#: so many multiplications, 250 us, are worth a thread
+FEWEST_FOR_A_THREAD = 1 << 25
 
 
 def can(dtype: Any) -> bool:
@@ -100,21 +102,24 @@ class _Run:
         )
         self.batched = self.geometry.batched
 
-    def _blocks(self) -> Iterator[tuple[int, Any, int]]:
-        """For each block, once its data are laid out: row, part of ``other``, address of data."""
+    def _blocks(self) -> list[tuple[int, int]]:
+        """The first sample and the first row of each block."""
+        layout = self.geometry.layout
+        return [
+            (n, r)
+            for n in range(0, len(self.data), layout.samples)
+            for r in range(0, self.geometry.y.places, layout.rows)
+        ]
+
+    def _laid_out(self, blocks: Sequence[tuple[int, int]], room: Any) -> Iterator[tuple[int, Any]]:
+        """For each block, once its data are laid out in ``room``: row, part of ``other``."""
         geometry = self.geometry
-        if geometry.in_place:
-            yield 0, self.other, self.data.ctypes.data
-            return
         layout, y, x = geometry.layout, geometry.y, geometry.x
-        memory, view = layout.buffer(self.data.shape[1], self.dtype)
-        address = memory.ctypes.data
         lay = layouts.lay_batched if layout.batched else layouts.lay_flat
-        for n in range(0, len(self.data), layout.samples):
+        for n, r in blocks:
             part = self.data[n : n + layout.samples]
-            for r in range(0, y.places, layout.rows):
-                lay(part, view, y.origin + r * y.step, x.origin, y.step, x.step, *geometry.phases)
-                yield r, self.other[n : n + layout.samples, :, r : r + layout.rows], address
+            lay(part, room, y.origin + r * y.step, x.origin, y.step, x.step, *geometry.phases)
+            yield r, self.other[n : n + layout.samples, :, r : r + layout.rows]
 
     def products(self, weight: Any, start: Any) -> None:
         """Fill ``other``; the weight's kernel is just the taps of the axes."""
@@ -123,11 +128,39 @@ class _Run:
         matrix = np.ascontiguousarray(weight.transpose(0, 2, 3, 1)).reshape(len(weight), -1)
         packed = np.empty(matrix.size, self.dtype)
         tiles.pack(matrix, packed, geometry.sizes)
-        made = None if geometry.in_place else np.empty(geometry.other_shape, self.dtype)
-        to = (self.other if made is None else made).ctypes.data
-        weights, first = packed.ctypes.data, start.ctypes.data
+        given = packed.ctypes.data, start.ctypes.data
+        work = matrix.size * len(self.data) * geometry.y.places * geometry.x.places
+        most = min(_threads.threads(), work // FEWEST_FOR_A_THREAD)
+        if geometry.in_place:
+            samples = _threads.share(range(len(self.data)), most)
+            _threads.run(samples, lambda part: self._fill_in_place(part, *given))
+            return
+        parts = [
+            (blocks, geometry.layout.buffer(self.data.shape[1], self.dtype),
+             np.empty(geometry.other_shape, self.dtype))
+            for blocks in _threads.share(self._blocks(), most)
+        ]  # fmt: skip
+        _threads.run(parts, lambda part: self._fill(*part, *given))
+
+    def _fill_in_place(self, samples: Any, weights: int, first: int) -> None:
+        """The results of some samples, whose lines are where they should be."""
+        geometry = self.geometry
+        source = self.data[samples.start :].ctypes.data
+        to = self.other[samples.start :].ctypes.data
+        for run, x_shift, w_shift, f_shift, to_shift, middle, rows, last in geometry.calls:
+            pitch, _, *others = middle
+            run(
+                source + x_shift, *geometry.offsets, weights + w_shift, first + f_shift,
+                to + to_shift, pitch, len(samples), *others, rows, *last,
+            )  # fmt: skip
+
+    def _fill(self, blocks: Any, buffer: Any, made: Any, weights: int, first: int) -> None:
+        """The results of some blocks."""
+        geometry = self.geometry
+        memory, room = buffer
+        source, to = memory.ctypes.data, made.ctypes.data
         skipping = 16 if geometry.skips else 0  # bytes from row to row of the ranges
-        for r, part, source in self._blocks():
+        for r, part in self._laid_out(blocks, room):
             for run, x_shift, w_shift, f_shift, to_shift, middle, rows, last in geometry.calls:
                 run(
                     source + x_shift, *geometry.offsets, weights + w_shift, first + f_shift,
@@ -135,7 +168,7 @@ class _Run:
                 )  # fmt: skip
             if geometry.batched:
                 layouts.collect_batched(made, part)
-            elif made is not None:
+            else:
                 layouts.collect_flat(made, part, geometry.layout.width)
 
     def correlations(self) -> Any:
@@ -144,15 +177,21 @@ class _Run:
         run, depth, (offsets, middle, last) = geometry.correlation
         before, total = np.zeros((2, self.other.shape[1], depth), self.dtype)
         addresses = before.ctypes.data, total.ctypes.data
-        incoming = None if geometry.in_place else np.empty(geometry.other_shape, self.dtype)
-        g = (self.other if incoming is None else incoming).ctypes.data
-        for _, part, source in self._blocks():
-            if geometry.batched:
-                layouts.lay_batched(part, incoming[:, None], 0, 0, 1, 1, _ZERO, _ZERO)
-            elif incoming is not None:
-                layouts.widen_flat(part, incoming, geometry.layout.width)
+        if geometry.in_place:
+            source, g = self.data.ctypes.data, self.other.ctypes.data
             run(source, offsets, depth, g, *middle, *addresses, *last)
-            before, total, addresses = total, before, addresses[::-1]
+            before = total
+        else:
+            incoming = np.empty(geometry.other_shape, self.dtype)
+            memory, room = geometry.layout.buffer(self.data.shape[1], self.dtype)
+            source, g = memory.ctypes.data, incoming.ctypes.data
+            for _, part in self._laid_out(self._blocks(), room):
+                if geometry.batched:
+                    layouts.lay_batched(part, incoming[:, None], 0, 0, 1, 1, _ZERO, _ZERO)
+                else:
+                    layouts.widen_flat(part, incoming, geometry.layout.width)
+                run(source, offsets, depth, g, *middle, *addresses, *last)
+                before, total, addresses = total, before, addresses[::-1]
         taps = len(geometry.y.taps), len(geometry.x.taps)
         return before.reshape(len(before), -1, *taps)
 

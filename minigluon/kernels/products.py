@@ -34,6 +34,11 @@ def _dense_dense(a: Any, b: Any, transpose_a: bool, transpose_b: bool, stype: st
 
 
 def _csr_dense(a: Any, b: Any, transpose_a: bool, transpose_b: bool, stype: str) -> Any:
+    if transpose_b and not transpose_a and b.shape[0] > 1 and a.indices.size < a.shape[1]:
+        # only the columns that occur are turned round, not the whole of a wide weight
+        columns, slots = distinct.distinct_columns(a.indices, a.shape[1])
+        narrow = Csr(a.values, slots, a.indptr, (a.shape[0], columns.size))
+        return csr_dot.dot(narrow, np.ascontiguousarray(b[:, columns].T))
     b = b.T if transpose_b else b
     if not transpose_a:
         return csr_dot.dot(a, b)

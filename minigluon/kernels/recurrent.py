@@ -276,9 +276,10 @@ def _lstm_forward_compiled(x, weights, state, cell, kept):
     first = np.ascontiguousarray(cell)
     table = run.table(steps, before=cells, **fixed, **one, **own)
     run.delay(table, "before", first)
-    for t in range(steps):
-        recurrent(state, product[0])
-        run(table[t], batch, n)
+    into = product[0]
+    for t, step in enumerate(run.steps(table, batch, n)):
+        recurrent(state, into)
+        step()
         state = hidden[t]
     return hidden, cells[-1]
 
@@ -295,8 +296,9 @@ def _lstm_backward_compiled(kept, cell, g, d_gates, carried, carried_cell, recur
     )  # fmt: skip
     first = np.ascontiguousarray(cell)
     run.delay(table, "before", first)
+    calls = run.steps(table, batch, n)
     for t in range(steps - 1, -1, -1):
-        run(table[t], batch, n)
+        calls[t]()
         recurrent(d_gates[t], carried)
 
 

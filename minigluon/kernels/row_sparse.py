@@ -16,6 +16,7 @@
 ``scatter_rows(ids, g, limit)``             gradient of a lookup -> RowSparse, repeats added
 ``scatter_rows_dense(ids, g, limit)``       the same as a dense array
 ``square_sum(rsp, axis, keepdims)``         sums of squares; axis 1 with keepdims -> RowSparse
+``row_sums / row_squares(values)``          sums, and sums of squares, of the rows of a matrix
 ``total(rsp)``                              the sum of all elements, in double precision
 ``row_positions(rsp, ids)``                 ``(rsp, positions)`` with every id stored
 ``with_all_rows(rsp)``                      every row stored
@@ -300,6 +301,14 @@ def row_squares(values: np.ndarray) -> np.ndarray:
     return np.einsum("ij,ij->i", values, values, out=out, dtype=wide, casting="same_kind")
 
 
+def row_sums(values: np.ndarray) -> np.ndarray:
+    """The sum of each row of a matrix, float64 or int64."""
+    wide = np.float64 if values.dtype.kind == "f" else np.int64
+    if values.dtype.char in "fd" and values.size > SMALL and _jit.has_numba():
+        return _sum_rows(values, np.empty(values.shape[0], wide))
+    return np.add.reduce(values, axis=1, dtype=wide)
+
+
 def total(rsp: RowSparse) -> np.generic:
     """The sum of all elements, float64 or int64."""
     wide = np.float64 if rsp.values.dtype.kind == "f" else np.int64
@@ -359,6 +368,17 @@ def _square_rows(values, out):
         for c in range(values.shape[1]):
             value = np.float64(values[row, c])
             total += value * value
+        out[row] = total
+    return out
+
+
+@jit(fastmath={"reassoc"})
+def _sum_rows(values, out):
+    """Sums along the rows, in double precision."""
+    for row in range(out.size):
+        total = 0.0
+        for c in range(values.shape[1]):
+            total += np.float64(values[row, c])
         out[row] = total
     return out
 

@@ -16,6 +16,8 @@ from ._jit import jit
 
 #: bytes of windows multiplied at a time: they are read again for every few filters
 BLOCK_BYTES = 1 << 19
+#: and how many elements of them at a time, if there are many windows
+LONGEST, MANY = 1536, 64
 
 
 def worthwhile(samples: int, places: tuple[int, ...], filters: int, depth: int, dtype: Any) -> bool:
@@ -60,19 +62,25 @@ def multiply(rows: Any, weight: Any) -> Any:
     if not whole:
         return weight @ rows[:, :depth].T
     made = np.empty((filters, count), dtype)
-    step = max(BLOCK_BYTES // (length * itemsize), 16)
+    step = max(BLOCK_BYTES // (min(length, LONGEST) * itemsize), 16)
     step = -(-count // -(-count // step))
-    zeros = np.zeros((filters, step), dtype)
     offsets = np.arange(step) * (length * itemsize)
+    # so that a tile of the weight stays in the L1 cache: 943 us for 128 windows, with parts 762
+    chunk = whole if step < MANY else -(-whole // -(-whole * lanes // LONGEST))
     for first in range(0, count, step):
         n = min(step, count - first)
-        part = np.empty((filters, n), dtype)
+        before, part = np.zeros((2, filters, n), dtype)
         size, terms = tiles.correlation_sizes(filters, n)
-        tiles.correlations(tiles.name(dtype), size, terms)(
-            rows[first:].ctypes.data, offsets.ctypes.data, n, weight.ctypes.data, depth * itemsize,
-            filters, zeros.ctypes.data, part.ctypes.data, 1, whole, 0, 0, 1, 0, 0, 0,
-        )  # fmt: skip
-        made[:, first : first + n] = part
+        run = tiles.correlations(tiles.name(dtype), size, terms)
+        for begin in range(0, whole, chunk):
+            at = begin * lanes * itemsize
+            run(
+                rows[first:].ctypes.data + at, offsets.ctypes.data, n, weight.ctypes.data + at,
+                depth * itemsize, filters, before.ctypes.data, part.ctypes.data, 1,
+                min(chunk, whole - begin), 0, 0, 1, 0, 0, 0,
+            )  # fmt: skip
+            before, part = part, before
+        made[:, first : first + n] = before
     if depth > whole * lanes:
         made += weight[:, whole * lanes :] @ rows[:, whole * lanes : depth].T
     return made

@@ -7,6 +7,7 @@ vectorised functions that plans have, in one pass.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,7 @@ class Rowwise:
         table[1:, place] = table[:-1, place].copy()
         table[0, place] = first.ctypes.data, first.strides[0]
 
-    def __call__(self, step: Any, rows: int, columns: int) -> None:
-        """Run over the matrices of one step of a `table`."""
-        self._run(step.ctypes.data, rows, columns)
+    def steps(self, table: Any, rows: int, columns: int) -> list[Any]:
+        """What to call for each step of a `table`, on matrices of so many rows and columns."""
+        run, first, pitch = self._run, table.ctypes.data, table.strides[0]
+        return [partial(run, first + t * pitch, rows, columns) for t in range(len(table))]

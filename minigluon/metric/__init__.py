@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .. import ndarray  # noqa: F401  (metrics of other libraries take it here)
 from .base import CompositeEvalMetric, EvalMetric, alias, check_label_shapes, create, register
 from .classification import (
     F1,

@@ -8,8 +8,11 @@ it speaks of are there, and sparse arrays whose indices point outside of their s
 from __future__ import annotations
 
 import contextlib
+import io
 import os
+import stat
 import struct
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -39,18 +42,23 @@ def dumps(arrays: Mapping[str, Storage] | Iterable[Storage], np_shape: bool = Fa
     >>> loads(dumps({"w": np.ones(2, np.float32)}))
     [('w', array([1., 1.], dtype=float32), dtype('float32'))]
     """
+    return b"".join(_parts(arrays, np_shape))
+
+
+def _parts(arrays: Mapping[str, Storage] | Iterable[Storage], np_shape: bool) -> list[Any]:
+    """The bytes of a file in pieces; the large ones are the arrays' own memory."""
     if isinstance(arrays, Mapping):
         names, values = list(arrays), list(arrays.values())
     else:
         names, values = [], list(arrays)
-    parts = [struct.pack("<QQQ", LIST_MAGIC, 0, len(values))]
+    parts: list[Any] = [struct.pack("<QQQ", LIST_MAGIC, 0, len(values))]
     for value in values:
         _write(parts, value, np_shape)
     parts.append(struct.pack("<Q", len(names)))
     for name in names:
         text = name.encode()
         parts += (struct.pack("<Q", len(text)), text)
-    return b"".join(parts)
+    return parts
 
 
 def loads(
@@ -62,7 +70,11 @@ def loads(
     outside of it. bfloat16 values come back as float32. Bytes that are cut short, or no such file
     at all, raise ``MXNetError`` with the place, and the ``path`` if it is told.
     """
-    reader = _Reader(data, path)
+    data = memoryview(data).cast("B")
+    return _loaded(_Reader(io.BytesIO(data), len(data), path), np_shape)
+
+
+def _loaded(reader: _Reader, np_shape: bool) -> list[tuple[str | None, Storage, np.dtype[Any]]]:
     if reader.number("<Q") != LIST_MAGIC:
         raise reader.bad("Invalid NDArray file format", "the first 8 bytes are not 0x112")
     reader.number("<Q")
@@ -77,14 +89,15 @@ def loads(
 
 def dumps_one(array: Storage, np_shape: bool = False) -> bytes:
     """One array without the container around it, as pickled arrays hold it."""
-    parts: list[bytes] = []
+    parts: list[Any] = []
     _write(parts, array, np_shape)
     return b"".join(parts)
 
 
 def loads_one(data: Any, np_shape: bool = False) -> Storage:
     """The array that ``dumps_one`` (or MXNet's own pickling) made these bytes of."""
-    return _read(_Reader(data), np_shape)
+    data = memoryview(data).cast("B")
+    return _read(_Reader(io.BytesIO(data), len(data)), np_shape)
 
 
 def save(
@@ -98,7 +111,7 @@ def save(
 
         write_file(path, write(arrays))
     else:
-        write_file(path, dumps(arrays, np_shape))
+        write_file(path, _parts(arrays, np_shape))
 
 
 def load(
@@ -109,23 +122,32 @@ def load(
         from .safetensors import loads as read
 
         return read(read_file(path), path)
-    return loads(read_file(path), np_shape, path)
+    try:
+        with Path(path).open("rb") as file:
+            status = os.fstat(file.fileno())
+            if stat.S_ISREG(status.st_mode):
+                return _loaded(_Reader(file, status.st_size, path), np_shape)
+            return loads(file.read(), np_shape, path)  # a pipe, say, has no length
+    except OSError as error:
+        raise _unreachable("load", path, error) from error
 
 
-def write_file(path: str | os.PathLike[str], data: bytes) -> None:
+def write_file(path: str | os.PathLike[str], data: bytes | list[Any]) -> None:
     """Write a file at once or not at all: whoever opens ``path`` sees the old bytes or the new.
 
-    Raises ``MXNetError`` when the file cannot be written.
+    The bytes may come in pieces. Raises ``MXNetError`` when the file cannot be written.
     """
     target = Path(path).resolve()
+    parts = [data] if isinstance(data, bytes) else data
     try:
         if target.exists() and not target.is_file():
-            target.write_bytes(data)  # a pipe or a device cannot be replaced
+            with target.open("wb") as out:
+                out.writelines(parts)  # a pipe or a device cannot be replaced
             return
         draft = target.with_name(f"{target.name}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
         try:
             with draft.open("xb") as out:
-                out.write(data)
+                out.writelines(parts)
             if target.exists():
                 draft.chmod(target.stat().st_mode & 0o7777)
             draft.replace(target)
@@ -145,7 +167,7 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
         raise _unreachable("load", path, error) from error
 
 
-def _write(parts: list[bytes], x: Storage, np_shape: bool) -> None:
+def _write(parts: list[Any], x: Storage, np_shape: bool) -> None:
     """Append one array: magic, storage type, shapes, context, dtype, then the raw values."""
     stype = STYPES[type(x)]
     if np_shape and stype != "default":
@@ -172,17 +194,18 @@ def _shape_bytes(shape: tuple[int, ...]) -> bytes:
     return struct.pack(f"<i{len(shape)}q", len(shape), *shape)
 
 
-def _raw(x: np.ndarray) -> bytes:
-    return x.astype(x.dtype.newbyteorder("<"), copy=False).tobytes()
+def _raw(x: np.ndarray) -> Any:
+    """The bytes of an array, without a copy where they lie in order."""
+    return np.ascontiguousarray(x, x.dtype.newbyteorder("<")).reshape(-1).view(np.uint8).data
 
 
 class _Reader:
-    """A position in a buffer that never goes past its end."""
+    """A position in a file that never goes past its end."""
 
-    __slots__ = ("at", "buffer", "path")
+    __slots__ = ("at", "file", "path", "size")
 
-    def __init__(self, data: Any, path: object = None):
-        self.buffer, self.at, self.path = memoryview(data).cast("B"), 0, path
+    def __init__(self, file: Any, size: int, path: object = None):
+        self.file, self.size, self.at, self.path = file, size, 0, path
 
     def place(self) -> str:
         """File and byte, for messages."""
@@ -196,14 +219,18 @@ class _Reader:
             "  fix       check the path, and that the file was copied or downloaded completely"
         )
 
-    def take(self, size: int) -> memoryview:
+    def claim(self, size: int) -> None:
+        """Check that the next ``size`` bytes are there, and count them as read."""
+        if size < 0 or self.at + size > self.size:
+            raise self.bad("the data ends too early", f"{size} more bytes expected of {self.size}")
+        self.at += size
+
+    def take(self, size: int) -> bytes:
         """The next ``size`` bytes."""
-        end = self.at + size
-        if size < 0 or end > len(self.buffer):
-            raise self.bad(
-                "the data ends too early", f"{size} more bytes expected, of {len(self.buffer)}"
-            )
-        part, self.at = self.buffer[self.at : end], end
+        self.claim(size)
+        part: bytes = self.file.read(size)
+        if len(part) != size:
+            raise self.bad("the file became shorter", f"{len(part)} bytes of {size}")
         return part
 
     def number(self, form: str) -> int:
@@ -214,7 +241,7 @@ class _Reader:
     def count(self, least: int) -> int:
         """The next number of things, each of which takes ``least`` bytes or more."""
         value = self.number("<Q")
-        if value * least > len(self.buffer) - self.at:
+        if value * least > self.size - self.at:
             raise self.bad("the data ends too early", f"{value} entries announced")
         return value
 
@@ -229,21 +256,26 @@ class _Reader:
         return shape
 
     def values(self, flag: int, shape: tuple[int, ...]) -> np.ndarray:
-        """The next array of raw values, copied out of the buffer."""
+        """The next array of raw values, read to where they stay."""
         if flag != _BFLOAT16 and flag not in dtypes.FROM_FLAG:
             raise self.bad(f"Unknown type enum {flag}", f"flag {flag}")
         dtype = np.dtype(np.uint16) if flag == _BFLOAT16 else dtypes.FROM_FLAG[flag]
         size = dtype.itemsize
         for side in shape:
             size *= side
-        found = np.frombuffer(self.take(size), dtype.newbyteorder("<"))
+        self.claim(size)
         try:
-            found = found.reshape(shape)
-            if flag == _BFLOAT16:
-                return (found.astype(np.uint32) << 16).view(np.float32)
-            return found.astype(dtype)
+            found = np.empty(shape, dtype)
         except (ValueError, MemoryError) as error:  # no values, but too large for numpy
             raise self.bad("Invalid NDArray file format", f"an array of shape {shape}") from error
+        count = self.file.readinto(found.reshape(-1).view(np.uint8).data) if size else 0
+        if count != size:
+            raise self.bad("the file became shorter", f"{count} bytes of {size}")
+        if sys.byteorder == "big":
+            found.byteswap(inplace=True)
+        if flag == _BFLOAT16:
+            return (found.astype(np.uint32) << 16).view(np.float32)
+        return found.view(np.uint8) != 0 if dtype.kind == "b" else found
 
 
 def _read(reader: _Reader, np_shape: bool) -> Storage:

@@ -24,12 +24,16 @@ def onnx() -> Any:
     """The ``onnx`` package; ``MissingPackage`` says how to get it."""
     try:
         import onnx
+        import onnx.checker
+        import onnx.external_data_helper
+        import onnx.numpy_helper
+        import onnx.shape_inference
     except ImportError as error:
         raise MissingPackage(
             four_lines(
                 "ONNX files need the onnx package.",
                 f"{type(error).__name__}: {error}",
-                "onnx 1.10 or later",
+                "onnx 1.13 or later",
                 "pip install minigluon[onnx]",
             )
         ) from error

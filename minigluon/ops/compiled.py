@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.graph import Node
+from ..core.op import Op, registry
 from ..core.plan import blas
 from ..core.plan.fuse import lowers
 from ..core.plan.loops import (
@@ -32,7 +34,7 @@ from ..core.plan.loops import (
     transposed,
     viewed,
 )
-from ..core.plan.simplify import splits
+from ..core.plan.simplify import rewrites, splits
 from ..kernels import dense
 from ..kernels.scalar import (
     BINARY,
@@ -555,6 +557,64 @@ def _(
     if name.endswith("ReLU"):
         result = mapped(UNARY["relu"], result)
     return result, *[reshaped(cast(v, x.kind), gamma.shape) for v in (mean, scale)], of_batch
+
+
+# the gradient of BatchNorm also moves its states, which only kernels do; that part is small
+
+
+def _moved(mean, variance, moving_mean, moving_var, *, momentum: float):
+    """``mean``, when the moving statistics have been moved, if those of the batch were used."""
+    if not variance.size or variance[0] >= 0:
+        for moving, found in ((moving_mean, mean), (moving_var, variance)):
+            moving *= moving.dtype.type(momentum)
+            moving += found * mean.dtype.type(1 - momentum)
+    return mean
+
+
+def _slopes(g, data, gamma, mean, scale, variance, *, axis: int, fix_gamma: bool):
+    """What ``_batch_norm_grad`` gives, without its effect."""
+    unmoved = mean.copy(), mean.copy()
+    how = {"axis": axis, "momentum": 1.0, "fix_gamma": fix_gamma}
+    return registry["_batch_norm_grad"].dense(
+        g, data, gamma, mean, scale, variance, *unmoved, **how
+    )
+
+
+_MOVED = Op(_moved, name="_batch_norm_moved", mutates=("moving_mean", "moving_var"))
+_SLOPES = Op(_slopes, name="_batch_norm_slopes", outputs=3)
+
+
+@rewrites("_batch_norm_grad")
+def _(node, inputs, known):
+    g, data, gamma, mean, scale, variance, *moving = inputs
+    attrs = dict(node.call.attrs)
+    moved = Node(_MOVED.call(momentum=attrs.pop("momentum")), (mean, variance, *moving), "moved")
+    known.learn((moved, 0), mean)
+    whole = Node(_SLOPES.call(**attrs), (g, data, gamma, (moved, 0), scale, variance), "slopes")
+    return [(whole, k) for k in range(3)]
+
+
+@lowers("_batch_norm_slopes")
+def _(g, x, gamma, mean, scale, variance, *, axis, fix_gamma):
+    rank, times = len(x.shape), BINARY["mul"]
+    axis %= rank
+    others = [k for k in range(rank) if k != axis]
+    count = float(elements(tuple([x.shape[k] for k in others])))
+    wide = [_along(v, rank, axis) for v in (gamma, mean, scale, variance)]
+    centred = mapped(BINARY["sub"], x, wide[1])
+    along, by_beta = reduced(mapped(times, g, centred), others), reduced(g, others)
+    by_gamma = mapped(times, along, scale)
+    factor, middle = (
+        _along(mapped(lambda v: v / count, v), rank, axis)
+        for v in (mapped(times, by_gamma, scale), by_beta)
+    )
+    slope = wide[2] if fix_gamma else mapped(times, wide[2], wide[0])
+
+    def through(g, c, f, m, s, v):
+        return select(v.compare("olt", 0), g * s, (g - c * f - m) * s)
+
+    by_x = mapped(through, g, centred, factor, middle, slope, wide[3], shape=x.shape)
+    return by_x, full(0.0, gamma) if fix_gamma else by_gamma, by_beta
 
 
 @lowers("Dropout", with_training=True)

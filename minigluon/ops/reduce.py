@@ -15,7 +15,7 @@ from ..core.infer import UNKNOWN_SHAPE
 from ..core.number import constant
 from ..core.op import Op, op, registry
 from ..kernels import csr as csr_kernels
-from ..kernels import extremes
+from ..kernels import extremes, row_sparse
 from .elementwise import real_dtype
 
 _PARAMETERS = """
@@ -399,6 +399,10 @@ def sparse_sum(data: Any, axes: tuple[int, ...], keepdims: bool) -> np.ndarray:
         return total.reshape(shape_after(data.shape, axes, keepdims))
     values = data.values
     wide = np.float64 if values.dtype.kind == "f" else np.int64
+    if values.ndim == 2 and axes == (1,):
+        total = np.zeros(data.shape[0], wide)
+        total[data.indices] = row_sparse.row_sums(values)
+        return total[:, None] if keepdims else total
     part = np.add.reduce(values, axis=axes, dtype=wide, keepdims=keepdims)
     if 0 in axes:
         return np.asarray(part)

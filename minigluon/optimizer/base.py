@@ -311,7 +311,8 @@ class Optimizer:
 
     def __setstate__(self, state):
         """Restore; the counts of the current device stay a view into the counts of all."""
-        self.__dict__ = {"aggregate_num": 0, **state, "param_dict": {}}
+        self.__dict__ = {**state, "param_dict": {}}
+        self.__dict__.setdefault("aggregate_num", 0)
         counts = self.__dict__.setdefault("_all_index_update_counts", {})
         current = self.__dict__.setdefault("_index_update_count", {})
         if all(current is not known for known in counts.values()):

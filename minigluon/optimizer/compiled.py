@@ -186,6 +186,8 @@ def _module(rule: steps.Rule, states: int, kind: str, shape: Callable[..., str])
 
 
 _HELPERS = f"""
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
+
 define internal i1 @plain(ptr %x, ptr %type, ptr %descr, i32 %needed) alwaysinline {{
 start:
   %p0 = getelementptr i8, ptr %x, i64 {LAYOUT["type"]}
@@ -437,6 +439,7 @@ def _rows_part(kind: str, states: int, row: str, numbers: str) -> str:
         "  %idv = load i64, ptr %idp",
         "  %go = mul i64 %q, %width",
         f"  %gp = getelementptr {kind}, ptr %gd, i64 %go",
+        *_prefetches(kind, held),
     ]
     for j in held:
         run += [
@@ -453,6 +456,36 @@ def _rows_part(kind: str, states: int, row: str, numbers: str) -> str:
     ]
     check.append("  br label %checked")
     return _frame(kind, 2, 2 * (2 + states), "\n".join(check), "\n".join(run))
+
+
+#: so many rows ahead memory is asked for what is updated
+_AHEAD = 16
+
+
+def _prefetches(kind: str, held: range) -> list[str]:
+    """Ask for both ends of a row to come, for the case that all rows are stored.
+
+    Rows lie far apart, and a step is too long for the processor to look ahead by itself: Ftrl on
+    5k rows of 2 out of 1M takes half the time.
+    """
+    lines = [
+        f"  %ahead = add i64 %q, {_AHEAD}",
+        "  %inside = icmp ult i64 %ahead, %count1",
+        "  %near = select i1 %inside, i64 %ahead, i64 %q",
+        "  %nidp = getelementptr i64, ptr %id, i64 %near",
+        "  %nid = load i64, ptr %nidp",
+        "  %first = mul i64 %nid, %width",
+        "  %beyond = add i64 %first, %width",
+        "  %last = sub i64 %beyond, 1",
+    ]
+    for j in held:
+        for end in ("first", "last"):
+            at = f"%n{end}{j}"
+            lines += [
+                f"  {at} = getelementptr {kind}, ptr %hd{j}, i64 %{end}",
+                f"  call void @llvm.prefetch.p0(ptr {at}, i32 1, i32 3, i32 1)",
+            ]
+    return lines
 
 
 def _check_held(j: int) -> list[str]:

@@ -333,8 +333,16 @@ class _Pickler(pickle._Pickler):
 
     dispatch = dict(pickle._Pickler.dispatch)
 
+    def __init__(self, file, protocol):
+        super().__init__(file, protocol)
+        self._handles = {}
+
     def reducer_override(self, x):
-        """An optimizer with all the attributes one of MXNet has; the rest in the usual way."""
+        """Arrays and optimizers as MXNet writes them; the rest in the usual way."""
+        if isinstance(x, NDArray):
+            # one (None,) for each class, as in MXNet: the memo shares what is one object
+            handles = [None]
+            return type(x), self._handles.setdefault(type(x), tuple(handles)), x.__getstate__()
         if not isinstance(x, Optimizer):
             return NotImplemented
         return copyreg.__newobj__, (type(x),), {**x.__getstate__(), "allow_np_array": False}

@@ -54,7 +54,7 @@ def resume() -> None:
         return result
 
     state.quietly = timed
-    quiet.switch(False)
+    quiet.watch(True)
     Stepper.step = _timed_step  # type: ignore[method-assign]
 
 
@@ -64,7 +64,7 @@ def pause() -> None:
     if run is not None:
         state.quietly = run
         if not _untimed:
-            quiet.switch(True)
+            quiet.watch(False)
             Stepper.step = _plain_step  # type: ignore[method-assign]
 
 

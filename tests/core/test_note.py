@@ -143,3 +143,41 @@ def test_mixed_storages_are_recorded_apart_from_dense_ones():
         y.backward()
         expected = sparse.asnumpy().T @ np.ones((2, 2))
         np.testing.assert_array_equal(dense.grad.asnumpy(), expected)
+
+
+@pytest.mark.parametrize(
+    "function", [lambda w: w * 2.5, lambda w: 2.5 * w, lambda w: w / 2.5, lambda w: w - 2.5]
+)
+def test_rows_of_a_gradient_stay_rows_where_numbers_are_left_open(function):
+    w = leaf(np.ones((4, 2)))
+    data = nd.array([[0, 1, 0, 0], [0, 0, 0, 2]], dtype="float64").tostype("csr")
+    with autograd.record():
+        y = nd.dot(data, function(w))
+    (found,) = autograd.grad([y], [w], retain_graph=True)
+    assert found.stype == "row_sparse"
+    assert found.indices.asnumpy().tolist() == [1, 3]
+    y.backward()
+    np.testing.assert_allclose(found.tostype("default").asnumpy(), w.grad.asnumpy())
+    slope = (function(w + 1) - function(w)).asnumpy()
+    np.testing.assert_allclose(w.grad.asnumpy(), slope * data.asnumpy().sum(0)[:, None])
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize(
+    "function, stype",
+    [
+        (nd.add, "default"),
+        (nd.subtract, "default"),
+        (nd.multiply, "default"),
+        (nd.elemwise_add, "row_sparse"),
+        (nd.elemwise_sub, "row_sparse"),
+        (nd.elemwise_mul, "default"),
+    ],
+)
+def test_storages_of_gradients_are_the_same_for_equal_shapes(function, stype, create_graph):
+    w, v = leaf(np.ones((4, 2))), leaf(np.full((4, 2), 2.0))
+    data = nd.array([[0, 1, 0, 0], [0, 0, 0, 2]], dtype="float64").tostype("csr")
+    with autograd.record():
+        y = nd.dot(data, function(w, v))
+    found = autograd.grad([y], [w, v], create_graph=create_graph)
+    assert [g.stype for g in found] == [stype] * 2  # as for shapes that broadcast, and as in MXNet

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -90,8 +92,44 @@ def test_operators_run_quietly_while_a_kernel_of_another_one_runs(where):
         np.testing.assert_allclose(where(recorded_log), wanted, rtol=1e-6)
 
 
+def test_the_context_for_one_thread_is_used_while_there_is_one_only():
+    alone = quiet.run
+    begun, end = threading.Event(), threading.Event()
+
+    def work():
+        assert nd.ones(2).sum().asscalar() == 2
+        begun.set()
+        end.wait()
+
+    def use():
+        state.recording  # noqa: B018  (the thread is seen when its state is first looked at)
+        work()
+
+    thread = threading.Thread(target=use)
+    thread.start()
+    begun.wait()
+    assert quiet.run is not alone
+    np.testing.assert_array_equal((nd.ones(2) + 1).asnumpy(), [2, 2])
+    end.set()
+    thread.join()
+    assert quiet.run is alone
+
+
+@pytest.mark.slow
+def test_a_program_whose_threads_outlive_it_ends_in_silence():
+    program = (
+        "import threading, time\nimport minigluon as mx\n"
+        "def work():\n    while True: mx.nd.ones(2).sum(); time.sleep(0.001)\n"
+        "threading.Thread(target=work, daemon=True).start()\n"
+        "for _ in range(100): mx.nd.ones(2) + 1\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_what_fails_on_the_short_way_is_done_once_more_on_the_general_one(monkeypatch):
     call = registry["broadcast_add"].call()
+    nd.ones(2) + nd.ones(2)  # chooses the kernel
     tried = []
     monkeypatch.setattr(call, "dense", lambda x, y: tried.append(x) or 1 / 0)
     assert (nd.ones(2) + nd.ones(2)).asnumpy().tolist() == [2, 2]

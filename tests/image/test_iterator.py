@@ -182,3 +182,13 @@ def test_old_module_path_has_the_same_objects():
 
     assert old.ImageIter is image.ImageIter
     assert old.CreateAugmenter is image.CreateAugmenter
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float64"])
+def test_batches_are_float32_whatever_dtype_says(dtype):
+    # recorded from MXNet 1.9.1, which checks the argument only
+    batches = image.ImageIter(2, (3, 8, 8), dtype=dtype, mean=True, std=True, **RECORDS)
+    batch = next(batches)
+    assert batch.data[0].dtype is batch.label[0].dtype is np.float32
+    assert batches.provide_data[0].dtype is batches.provide_label[0].dtype is np.float32
+    assert (batch.data[0].asnumpy() % 1 != 0).any()

@@ -210,3 +210,10 @@ def test_golden_files_give_the_batches_of_mxnet(golden_folder, case, labels):
         batches.reset()
     expected = json.loads((golden_folder / "expected.json").read_text())[case]
     assert found == expected
+
+
+@pytest.mark.parametrize(("count", "ends"), [(2, r"l ends after row 2"), (7, "ends after row 5")])
+def test_labels_of_another_length_are_refused(five_rows, write, count, ends):
+    labels = write("0 0:1\n" * count, "l")
+    with pytest.raises(MXNetError, match=rf"{ends}[\s\S]*5 rows of data in .*, {count} of labels"):
+        LibSVMIter(five_rows, (4,), 2, label_libsvm=labels, label_shape=(2,))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from minigluon.kernels import convolution, direct, layouts, tiles
+from minigluon.kernels import convolution, direct, layouts, rows, tiles
 from minigluon.kernels.convolution import Window
 from minigluon.kernels.layouts import backward_axes, forward_axis
 
@@ -102,3 +102,17 @@ def test_the_tiles_lose_no_more_than_twenty_roundings_at_depth_4608():
     )
     scale = np.sqrt(4608)  # the size of the sums
     assert np.abs(found[:1] - wanted).max() < 20 * scale * np.finfo(np.float32).eps
+
+
+@pytest.mark.parametrize("depth", [5, 16, 1600, 1609])
+def test_windows_are_multiplied_in_blocks_and_in_parts(monkeypatch, depth):
+    monkeypatch.setattr(rows, "MANY", 8)
+    monkeypatch.setattr(rows, "LONGEST", 300)
+    monkeypatch.setattr(rows, "BLOCK_BYTES", 40 * 4 * depth)
+    numbers = np.random.default_rng(0)
+    weight = numbers.integers(-3, 4, (21, depth)).astype(np.float32)
+    length = -(-depth // tiles.lanes(np.float32)) * tiles.lanes(np.float32)
+    windows = np.zeros((95, length), np.float32)
+    windows[:, :depth] = numbers.integers(-3, 4, (95, depth))
+    found = rows.multiply(windows, weight)
+    np.testing.assert_array_equal(found, weight @ windows[:, :depth].T)

@@ -89,6 +89,8 @@ def test_products_with_a_wide_csr_never_make_it_dense(numba_loaded):
     batch, narrow = wide_batch(64, 2), np.ones((3, 64), np.float32)
     tall = RowSparse(np.ones((2, WIDE), np.float32), np.array([1, 3]), (5, WIDE))
     assert peak_of(lambda: products.product(narrow, batch, False, False, "csr")) < 1_000_000
+    wide = np.ones((3, WIDE), np.float32)
+    assert peak_of(lambda: products.product(batch, wide, False, True)) < 1_000_000
     assert peak_of(lambda: products.product(batch, batch, False, True, "csr")) < 1_000_000
     assert peak_of(lambda: products.product(batch, batch, False, True)) < 1_000_000
     assert peak_of(lambda: products.product(batch, tall, False, True)) < 12_000_000

@@ -148,6 +148,16 @@ def test_repeated_ids_are_added_in_the_order_they_come(path):
     np.testing.assert_array_equal(result.values, [[1], [0]])
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int32])
+@pytest.mark.parametrize("shape", [(0, 3), (5, 1), (40, 30)])
+def test_sums_of_rows(path, shape, dtype):
+    values = np.random.RandomState(1).randint(-3, 4, shape).astype(dtype)
+    sums, squares = kernels.row_sums(values), kernels.row_squares(values)
+    np.testing.assert_array_equal(sums, values.sum(1))
+    np.testing.assert_array_equal(squares, (values * values).sum(1))
+    assert (sums.dtype.itemsize, squares.dtype) == (8, dtype)
+
+
 def test_square_sums(random_rsp):
     rsp, dense = random_rsp(6, 3, 4)
     np.testing.assert_array_equal(kernels.square_sum(rsp), (dense**2).sum())

@@ -18,8 +18,8 @@ def test_each_step_sees_its_own_matrices_and_one_of_the_step_before():
     y = np.zeros((3, 2, 6))[..., :4]  # rows apart
     table = loop.table(3, x=x, bias=bias, before=y, y=y)
     loop.delay(table, "before", first)
-    for step in table:
-        loop(step, 2, 4)
+    for step in loop.steps(table, 2, 4):
+        step()
     before = first
     for t in range(3):
         np.testing.assert_array_equal(y[t], x[t] * 2 + bias + before)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import minigluon as mx
 from minigluon import autograd, nd, sym
 from minigluon.base import AttributeValueError, IndexOutOfRange, MXNetError, ShapeError
 from minigluon.storage import Csr, densify, to_csr
@@ -232,3 +233,13 @@ def test_repeated_keys_add_up_in_the_gradient():
     assert grad[0, 1].tolist() == [2, 2, 2]
     assert grad[1, 3].tolist() == [1, 1, 1]
     assert grad.sum() == 9
+
+
+def test_gradients_of_taking_from_an_array_without_elements_have_its_shape():
+    with mx.util.np_shape():
+        x = nd.zeros((0, 3, 4))
+        x.attach_grad()
+        with autograd.record():
+            y = nd.take(x, nd.array([0, 2]), axis=1)
+        y.backward()
+        assert (y.shape, x.grad.shape) == ((0, 2, 4), (0, 3, 4))

@@ -3,8 +3,11 @@ import pytest
 
 import minigluon as mx
 from minigluon import nd
+from minigluon.core.plan import cache
 from minigluon.optimizer import compiled
 from minigluon.optimizer.compiled import Stepper
+
+compiler = pytest.mark.skipif(not cache.available(), reason="llvmlite cannot compile here")
 
 
 @pytest.fixture(autouse=True)
@@ -82,6 +85,7 @@ def test_settings_that_a_rule_does_not_have_leave_it_to_the_operators():
     assert (weight.asnumpy() < 1).all()
 
 
+@compiler
 @pytest.mark.parametrize(("name", "options"), DENSE_RULES)
 def test_dense_rules_are_compiled(name, options):
     optimizer = mx.optimizer.create(name, **options)
@@ -90,6 +94,7 @@ def test_dense_rules_are_compiled(name, options):
     assert not Stepper().step(optimizer, [0], [weight], [nd.ones((3,))], [state])
 
 
+@compiler
 @pytest.mark.parametrize(("name", "options"), RULES)
 def test_all_of_a_step_is_compiled(name, options):
     _, updater = trained(name, options, "float32", True)
@@ -100,6 +105,7 @@ def test_all_of_a_step_is_compiled(name, options):
     assert list(left) == []
 
 
+@compiler
 def test_rows_of_dense_weights_are_updated_lazily():
     weight = nd.ones((5, 2))
     grad = nd.sparse.row_sparse_array((nd.ones((1, 2)), [3]), shape=(5, 2))
@@ -162,6 +168,7 @@ def test_settings_may_change_between_steps():
     assert weight.asscalar() == -31
 
 
+@compiler
 def test_a_short_script_does_not_wait_for_a_compiler(monkeypatch):
     monkeypatch.setattr(compiled, "USES", 3)
     updater = mx.optimizer.get_updater(mx.optimizer.SGD(learning_rate=1.0))

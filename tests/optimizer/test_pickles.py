@@ -208,6 +208,12 @@ def test_a_cut_file_is_named_by_trainer_store_and_module(tmp_path):
 
 
 @pytest.mark.parametrize("name", GOLDEN)
+def test_golden_files_are_written_again_to_the_byte(golden_folder, name):
+    data = (golden_folder / f"{name}.states").read_bytes()
+    assert dumps(loads(data)) == data
+
+
+@pytest.mark.parametrize("name", GOLDEN)
 def test_golden_files_written_again_are_read_to_the_same(golden_folder, name):
     loaded = loads((golden_folder / f"{name}.states").read_bytes())
     again = loads(dumps(loaded))

@@ -46,6 +46,11 @@ def whole(asked, wanted):
     return bool(asked["inputs"]) and asked["inputs"][0][0] in WHOLE
 
 
+def zeros(asked, wanted):
+    """Where there is a zero among the inputs."""
+    return any((x == 0).any() for x in arrays(asked))
+
+
 def not_finite(asked, wanted):
     """Where there is an infinity or a NaN among the inputs."""
     return any(not np.isfinite(x).all() for x in arrays(asked))
@@ -220,6 +225,8 @@ GRADIENTS = (
         attribute("out_grad", True),
         "MXNet multiplies with the output itself in place of the head gradient",
     ),
+    ("gamma gammaln", zeros, "at a pole MXNet takes the limit from the other side"),
+    ("prod nanprod", zeros, "the product of the others counts; MXNet divides by zero"),
     ("max min", ties, "MXNet gives every one of several extreme elements the whole gradient"),
     ("Pooling_v1", always, "MXNet gives every one of several largest elements the gradient"),
     ("LRN", always, "MXNet's is for float32 only and reads what was not written"),

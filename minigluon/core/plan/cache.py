@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
 import struct
 import sys
 import sysconfig
@@ -24,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import config
 from ...kernels import _llvm as _machine_code
+from ...kernels import _threads
 from ...kernels._llvm import folder
 from ...kernels._memory import use_pool
 from ..state import state
@@ -120,16 +119,8 @@ def _use_threads(table: Any) -> None:
 
 
 def threads() -> int:
-    """How many threads compiled code may use: as the settings say, or as there are cores."""
-    given = [config.get("MINIGLUON_NUM_THREADS")]
-    given += [os.environ.get(name, "") for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")]
-    for value in given:
-        first = str(value).split(",")[0].strip()
-        if first.isdigit() and int(first):
-            return min(int(first), THREADS)
-    if hasattr(os, "sched_getaffinity"):
-        return min(len(os.sched_getaffinity(0)), THREADS)
-    return min(os.cpu_count() or 1, THREADS)
+    """How many threads compiled code may use."""
+    return min(_threads.threads(), THREADS)
 
 
 def _laid_out_as_expected(make: Any) -> bool:

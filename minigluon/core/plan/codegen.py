@@ -265,6 +265,9 @@ class _Function:
                 f"{whole} {columns})"
             )
             return
+        # some BLAS multiply what is there by zero, were it NaN
+        width = elements(product.shape) * _WIDTH[kind]
+        self.say(f"call void @llvm.memset.p0.i64({out}, i8 0, i64 {width}, i1 false)")
         # the matrix lies in rows of `step`, of which the vector is multiplied with all or across
         if columns == 1:
             matrix, vector, (turned, step), high, wide = x, y, how_a, rows, inner

@@ -27,13 +27,30 @@ def splits(name: str) -> Any:
     return attach
 
 
+#: operator name -> a function that writes it as others, so that most of it can be compiled
+REWRITES: dict[str, Callable[..., Any]] = {}
+
+
+def rewrites(name: str) -> Any:
+    """Decorate a function of a node, its inputs and `Facts`: the entries of its outputs, anew.
+
+    It tells the facts about the nodes between; those of the outputs are learnt here.
+    """
+
+    def attach(function: Any) -> Any:
+        REWRITES[name] = function
+        return function
+
+    return attach
+
+
 def simplify(
     heads: Sequence[Entry | None], known: Facts, dense: Callable[[Entry], bool], count: int,
     splits: bool,
 ) -> list[Entry | None]:  # fmt: skip
     """The heads of the simpler graph; ``known`` learns about its entries.
 
-    The first ``count`` heads are outputs. Operators are written as two only if ``splits``.
+    The first ``count`` heads are outputs. Operators are written as others only if ``splits``.
     """
     lowered = _lowered(heads, known, dense)
     joining = _joining(heads, lowered, count) if splits else set()
@@ -50,6 +67,12 @@ def simplify(
             continue
         if node in joining:
             now[(node, 0)] = _split(node, inputs, known)
+            continue
+        rewrite = REWRITES.get(call.op.name) if splits and node not in lowered else None
+        if rewrite is not None:
+            for k, entry in enumerate(rewrite(node, inputs, known)):
+                now[(node, k)] = entry
+                known.learn(entry, (node, k))
             continue
         hint = (node.attrs or {}).get("__stype__")
         pure = not call.op.mutates and "rng" not in call.op.injects
