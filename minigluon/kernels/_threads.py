@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from .. import config
@@ -25,11 +26,17 @@ def threads() -> int:
     return os.cpu_count() or 1
 
 
+def worth(work: int, unit: int) -> int:
+    """How many threads work is worth, each of which should have so much."""
+    ways = work // unit
+    return min(threads(), ways) if ways > 1 else 1
+
+
 def share(jobs: Sequence[Any], most: int) -> list[Sequence[Any]]:
     """Jobs in order, for at most so many threads, as equal as can be."""
     count = max(min(most, len(jobs)), 1)
     ends = [len(jobs) * k // count for k in range(count + 1)]
-    return [jobs[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+    return [jobs[a:b] for a, b in pairwise(ends)]
 
 
 def run(parts: Sequence[Any], work: Callable[[Any], None]) -> None:

@@ -6,14 +6,17 @@ for a matrix that is multiplied many times; the left one is copied, which costs 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from . import _memory, tiles
+from . import _memory, _threads, tiles
 
 #: below this many multiplications BLAS is quicker than loading compiled code
 FEWEST = 1 << 22
+#: so many, 250 us, are worth a thread
+FEWEST_FOR_A_THREAD = 1 << 25
 
 
 def can(dtype: Any) -> bool:
@@ -29,11 +32,18 @@ def matmul(a: Any, b: Any, out: Any = None) -> Any:
     if out is None:
         _memory.use_pool()
         out = np.empty((m, n), a.dtype)
-    if b.strides[1] != b.itemsize:
-        return Panels(b)(a, out)
-    calls = _Calls(m, k, n, a.dtype)
-    calls.add(b.ctypes.data, b.strides[0], n, 1, 0, 0)
-    calls(a, out)
+    most = _threads.worth(m * k * n, FEWEST_FOR_A_THREAD)
+    panels = None if b.strides[1] == b.itemsize else Panels(b)
+    jobs = []
+    for rows in _threads.share(range(m), most):
+        calls = _Calls(len(rows), k, n, a.dtype)
+        if panels is None:
+            calls.add(b.ctypes.data, b.strides[0], n, 1, 0, 0)
+        else:
+            panels.add_to(calls)
+        part = slice(rows.start, rows.stop)
+        jobs.append(partial(calls, a[part], out[part]))
+    _threads.run(jobs, lambda job: job())
     return out
 
 
@@ -83,14 +93,18 @@ class Panels:
         calls = self.calls.get(rows)
         if calls is None:
             calls = self.calls[rows] = _Calls(rows, self.depth, self.columns, left.dtype)
-            pitch = self.width * left.itemsize
-            panel = pitch * self.depth
-            calls.add(self.panels.ctypes.data, pitch, self.width, self.whole, panel, 0)
-            if self.last is not None:
-                last = self.columns - self.width
-                calls.add(self.last.ctypes.data, pitch, self.width, 1, 0, last)
+            self.add_to(calls)
         calls(left, out)
         return out
+
+    def add_to(self, calls: _Calls) -> None:
+        """Have calls multiply with this matrix."""
+        pitch = self.width * calls.bytes
+        panel = pitch * self.depth
+        calls.add(self.panels.ctypes.data, pitch, self.width, self.whole, panel, 0)
+        if self.last is not None:
+            last = self.columns - self.width
+            calls.add(self.last.ctypes.data, pitch, self.width, 1, 0, last)
 
 
 class _Calls:

@@ -130,7 +130,7 @@ class _Run:
         tiles.pack(matrix, packed, geometry.sizes)
         given = packed.ctypes.data, start.ctypes.data
         work = matrix.size * len(self.data) * geometry.y.places * geometry.x.places
-        most = min(_threads.threads(), work // FEWEST_FOR_A_THREAD)
+        most = _threads.worth(work, FEWEST_FOR_A_THREAD)
         if geometry.in_place:
             samples = _threads.share(range(len(self.data)), most)
             _threads.run(samples, lambda part: self._fill_in_place(part, *given))

@@ -1,7 +1,7 @@
 """How operators are compiled: what each of them is as maps, reductions and views of arrays.
 
-An operator that is not here, or refuses with `Unsupported`, stays the kernel it is; plans then call
-it between their compiled parts.
+An operator that is not here or in the modules beside, or refuses with `Unsupported`, stays the
+kernel it is; plans then call it between their compiled parts.
 """
 
 from __future__ import annotations
@@ -10,35 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from ..core.graph import Node
-from ..core.op import Op, registry
-from ..core.plan import blas
 from ..core.plan.fuse import lowers
 from ..core.plan.loops import (
     KINDS,
     Array,
     cast,
-    contiguous,
     copied,
     elements,
     full,
-    joined,
     mapped,
-    multiplied,
-    padded,
     positions,
-    product,
     reduced,
     reshaped,
-    sliced,
-    transposed,
-    viewed,
 )
-from ..core.plan.simplify import rewrites, splits
-from ..kernels import dense
 from ..kernels.scalar import (
     BINARY,
-    DOUBLE,
     UNARY,
     Unsupported,
     exp,
@@ -54,11 +40,6 @@ from ..kernels.scalar import (
 from .nn.activation import SELU_ALPHA, SELU_SCALE
 from .reduce import axes_of
 from .scalar import _FUNCTIONS as SCALAR_FUNCTIONS
-from .slicing import _slices, thaw
-
-#: products of more multiplications than this are left to BLAS
-PRODUCT_LIMIT = 2048
-
 
 # ---- element by element
 
@@ -228,167 +209,6 @@ def _(x, like):
     return cast(x, like.kind)
 
 
-# ---- shapes
-
-
-@lowers("Reshape", "Flatten", "expand_dims", "squeeze", "reshape_like", gives_shape=True)
-def _(x, *others, shape, **attrs):
-    return reshaped(x, shape)
-
-
-@lowers("transpose")
-def _(x, *, axes):
-    return transposed(x, axes or range(len(x.shape))[::-1])
-
-
-@lowers("SwapAxis")
-def _(x, *, dim1, dim2):
-    axes = list(range(len(x.shape)))
-    axes[dim1], axes[dim2] = axes[dim2], axes[dim1]
-    return transposed(x, axes)
-
-
-@lowers("slice_axis")
-def _(x, *, axis, begin, end):
-    axis %= len(x.shape)
-    length = x.shape[axis]
-    begin = max(begin + length, 0) if begin < 0 else begin
-    end = length if end is None else end + length if end < 0 else end
-    return sliced(x, axis, begin, min(end, length))
-
-
-@lowers("SliceChannel")
-def _(x, *, num_outputs, axis, squeeze_axis):
-    axis %= len(x.shape)
-    width = x.shape[axis] // num_outputs
-    parts = [sliced(x, axis, k * width, (k + 1) * width) for k in range(num_outputs)]
-    if squeeze_axis:
-        shape = (*x.shape[:axis], *x.shape[axis + 1 :])
-        strides = [p.strides() for p in parts]
-        parts = [
-            viewed(p, shape, (*s[:axis], *s[axis + 1 :]))
-            for p, s in zip(parts, strides, strict=True)
-        ]
-    return tuple(parts)
-
-
-@lowers("broadcast_like", "broadcast_to", "broadcast_axis", "_spread_like", gives_shape=True)
-def _(x, *others, shape, **attrs):
-    if x.shape == shape:
-        return x
-    if len(x.shape) > len(shape):
-        raise Unsupported("fewer axes than before")
-    return mapped(lambda v: v, x, shape=shape)
-
-
-@lowers("slice")
-def _(x, *, begin, end, step):
-    return _indexed(x, _slices(begin, end, step))
-
-
-@lowers("_basic_index", gives_shape=True)
-def _(x, *, shape, key):
-    return reshaped(_indexed(x, _plain_key(key)), shape)
-
-
-def _plain_key(key):
-    key = thaw(key)
-    if not all(type(k) in (slice, int) for k in key):
-        raise Unsupported("an index with new axes or an ellipsis")
-    return [slice(k, k + 1 or None) if type(k) is int else k for k in key]
-
-
-def _indexed(x, keys):
-    for axis, key in enumerate(keys):
-        begin, end, step = key.indices(x.shape[axis])
-        if step != 1:
-            raise Unsupported("a slice with steps")
-        x = sliced(x, axis, begin, end)
-    return x
-
-
-@lowers("_basic_index_grad")
-def _(g, like, *, key):
-    keys = _plain_key(key)
-    keys += [slice(None)] * (len(like.shape) - len(keys))
-    places = [k.indices(d) for k, d in zip(keys, like.shape, strict=True)]
-    if any(step != 1 for _, _, step in places):
-        raise Unsupported("a slice with steps")
-    wide = reshaped(g, tuple([end - begin for begin, end, _ in places]))
-    return padded(wide, like.shape, [begin for begin, _, _ in places])
-
-
-@lowers("_slice_axis_grad")
-def _(g, like, *, axis, begin, end):
-    begins = [0] * len(like.shape)
-    begins[axis % len(begins)] = begin % like.shape[axis] if begin < 0 else begin
-    return padded(g, like.shape, begins)
-
-
-@lowers("Concat")
-def _(*parts, dim):
-    return joined(parts, dim % len(parts[0].shape))
-
-
-@lowers("_concat_grad")
-def _(g, *likes, dim, count):
-    axis, stop, parts = dim % len(g.shape), 0, []
-    for like in likes:
-        parts.append(sliced(g, axis, stop, stop + like.shape[axis]))
-        stop += like.shape[axis]
-    return tuple(parts)
-
-
-@lowers("stack")
-def _(*parts, axis):
-    axis %= len(parts[0].shape) + 1
-    wide = (*parts[0].shape[:axis], 1, *parts[0].shape[axis:])
-    return joined([reshaped(p, wide) for p in parts], axis)
-
-
-@lowers("tile", gives_shape=True)
-def _(x, *, shape, reps):
-    times = (*[1] * (len(shape) - len(reps)), *reps)
-    lengths = (*[1] * (len(shape) - len(x.shape)), *x.shape)
-    return _repeated(x, lengths, times, shape, before=True)
-
-
-@lowers("repeat", gives_shape=True)
-def _(x, *, shape, repeats, axis):
-    if axis is None:
-        x, axis = reshaped(x, (elements(x.shape),)), 0
-    times = [repeats if k == axis % len(shape) else 1 for k in range(len(shape))]
-    return _repeated(x, x.shape, times, shape, before=False)
-
-
-def _repeated(x, lengths, times, shape, before):
-    """Every axis read several times: as a whole, or (``before=False``) each element."""
-    strides = contiguous(tuple(lengths))
-    if x.strides() != contiguous(x.shape):
-        x = copied(x)
-    pairs = [(t, n) if before else (n, t) for t, n in zip(times, lengths, strict=True)]
-    steps = [(0, s) if before else (s, 0) for s in strides]
-    flat = [d for pair in pairs for d in pair], [d for pair in steps for d in pair]
-    return reshaped(viewed(x, tuple(flat[0]), tuple(flat[1])), shape)
-
-
-@lowers("_tile_grad")
-def _(g, like, *, reps):
-    n = len(g.shape)
-    lengths = (*[1] * (n - len(like.shape)), *like.shape)
-    folded = [
-        d for whole, part in zip(g.shape, lengths, strict=True) for d in (whole // part, part)
-    ]
-    return reshaped(reduced(reshaped(g, tuple(folded)), range(0, 2 * n, 2)), like.shape)
-
-
-@lowers("_repeat_grad")
-def _(g, like, *, repeats, axis):
-    axis = len(like.shape) - 1 if axis is None else axis % len(like.shape)
-    folded = (*like.shape[: axis + 1], repeats, *like.shape[axis + 1 :])
-    return reduced(reshaped(g, folded), (axis + 1,))
-
-
 # ---- reductions
 
 
@@ -459,169 +279,6 @@ def _(x, like, *, axis, keepdims, exclude):
 @lowers("_sum_rows")
 def _(x):
     return reduced(x, range(len(x.shape) - 1))
-
-
-# ---- normalization
-
-
-def _moments(x, axes):
-    """Mean and variance in float64, with the axes kept."""
-    count = float(elements(tuple([x.shape[k] for k in axes])))
-    mean = mapped(lambda v: v / count, reduced(cast(x, DOUBLE), axes, "sum", True))
-    centred = cast(mapped(BINARY["sub"], x, cast(mean, x.kind)), DOUBLE)
-    squares = reduced(mapped(UNARY["square"], centred), axes, "sum", True)
-    return mean, mapped(lambda v: v / count, squares)
-
-
-def _along(x, rank, axis):
-    """The parameters of an axis, so that they broadcast."""
-    return reshaped(x, tuple([x.shape[0] if k == axis else 1 for k in range(rank)]))
-
-
-def _standardized(x, mean, scale, gamma, beta):
-    result = mapped(BINARY["mul"], mapped(BINARY["sub"], x, cast(mean, x.kind)), scale)
-    if gamma is not None:
-        result = mapped(BINARY["mul"], result, gamma)
-    return mapped(BINARY["add"], result, beta)
-
-
-_GROUPED = {"GroupNorm": "num_groups", "InstanceNorm": ""}
-
-
-@lowers("LayerNorm", *_GROUPED, with_name=True)
-def _(x, gamma, beta, *, name, eps, axis=None, output_mean_var=False, num_groups=None):
-    shape = x.shape
-    if name in _GROUPED:
-        x = reshaped(x, (shape[0], gamma.shape[0], elements(shape[1:]) // gamma.shape[0]))
-        axis, axes = 1, (2,)
-    else:
-        axis %= len(shape)
-        axes = (axis,)
-    rank = len(x.shape)
-    mean, variance = _moments(x, axes)
-    deviation = mapped(lambda v: UNARY["sqrt"](v + eps), variance)
-    scale = cast(mapped(lambda v: 1.0 / v, deviation), x.kind)
-    gamma, beta = _along(gamma, rank, axis), _along(beta, rank, axis)
-    result = reshaped(_standardized(x, mean, scale, gamma, beta), shape)
-    kept = x.shape[:2] if name in _GROUPED else mean.shape
-    return result, *[reshaped(cast(v, x.kind), kept) for v in (mean, deviation)]
-
-
-@lowers("_normalization_grad")
-def _(g, x, gamma, mean, deviation, *, kind, axis, groups):
-    shape, length = x.shape, gamma.shape[0]
-    if kind == "group":
-        flat = (shape[0], length, elements(shape[1:]) // length)
-        x, g = reshaped(x, flat), reshaped(g, flat)
-        mean, deviation = (reshaped(v, (*flat[:2], 1)) for v in (mean, deviation))
-        axis, axes = 1, (2,)
-    else:
-        axis %= len(shape)
-        axes = (axis,)
-    rank = len(x.shape)
-    others = [k for k in range(rank) if k != axis]
-    times, minus = BINARY["mul"], BINARY["sub"]
-    scale = mapped(lambda v: 1.0 / v, deviation)
-    hat = mapped(times, mapped(minus, x, mean), scale)
-    products = mapped(times, g, hat)
-    factor = _along(gamma, rank, axis)
-    pushed = mapped(times, g, factor)
-    count = float(elements(tuple([x.shape[k] for k in axes])))
-    along, middle = (
-        mapped(lambda v: v / count, reduced(v, axes, "sum", True))
-        for v in (mapped(times, products, factor), pushed)
-    )
-    rest = mapped(minus, mapped(minus, pushed, middle), mapped(times, hat, along))
-    by_x = reshaped(mapped(times, rest, scale), shape)
-    return by_x, reduced(products, others), reduced(g, others)
-
-
-@lowers("BatchNorm", "BatchNorm_v1", "_contrib_SyncBatchNorm", "_contrib_BatchNormWithReLU",
-        with_name=True, with_training=True)  # fmt: skip
-def _(
-    x, gamma, beta, moving_mean, moving_var, *, name, training, eps, fix_gamma, use_global_stats,
-    axis=1, **attrs,
-):  # fmt: skip
-    axis %= len(x.shape)
-    axes = [k for k in range(len(x.shape)) if k != axis]
-    wide = [_along(v, len(x.shape), axis) for v in (gamma, beta, moving_mean, moving_var)]
-    if training and not use_global_stats:
-        mean, variance = _moments(x, axes)
-        of_batch = reshaped(cast(variance, x.kind), gamma.shape)
-    else:
-        mean, variance = (cast(v, DOUBLE) for v in wide[2:])
-        of_batch = full(-1.0, gamma)
-    scale = cast(mapped(lambda v: 1.0 / UNARY["sqrt"](v + eps), variance), x.kind)
-    factor = scale if fix_gamma else mapped(BINARY["mul"], scale, wide[0])
-    result = _standardized(x, mean, factor, None, wide[1])
-    if name.endswith("ReLU"):
-        result = mapped(UNARY["relu"], result)
-    return result, *[reshaped(cast(v, x.kind), gamma.shape) for v in (mean, scale)], of_batch
-
-
-# the gradient of BatchNorm also moves its states, which only kernels do; that part is small
-
-
-def _moved(mean, variance, moving_mean, moving_var, *, momentum: float):
-    """``mean``, when the moving statistics have been moved, if those of the batch were used."""
-    if not variance.size or variance[0] >= 0:
-        for moving, found in ((moving_mean, mean), (moving_var, variance)):
-            moving *= moving.dtype.type(momentum)
-            moving += found * mean.dtype.type(1 - momentum)
-    return mean
-
-
-def _slopes(g, data, gamma, mean, scale, variance, *, axis: int, fix_gamma: bool):
-    """What ``_batch_norm_grad`` gives, without its effect."""
-    unmoved = mean.copy(), mean.copy()
-    how = {"axis": axis, "momentum": 1.0, "fix_gamma": fix_gamma}
-    return registry["_batch_norm_grad"].dense(
-        g, data, gamma, mean, scale, variance, *unmoved, **how
-    )
-
-
-_MOVED = Op(_moved, name="_batch_norm_moved", mutates=("moving_mean", "moving_var"))
-_SLOPES = Op(_slopes, name="_batch_norm_slopes", outputs=3)
-
-
-@rewrites("_batch_norm_grad")
-def _(node, inputs, known):
-    g, data, gamma, mean, scale, variance, *moving = inputs
-    attrs = dict(node.call.attrs)
-    moved = Node(_MOVED.call(momentum=attrs.pop("momentum")), (mean, variance, *moving), "moved")
-    known.learn((moved, 0), mean)
-    whole = Node(_SLOPES.call(**attrs), (g, data, gamma, (moved, 0), scale, variance), "slopes")
-    return [(whole, k) for k in range(3)]
-
-
-@lowers("_batch_norm_slopes")
-def _(g, x, gamma, mean, scale, variance, *, axis, fix_gamma):
-    rank, times = len(x.shape), BINARY["mul"]
-    axis %= rank
-    others = [k for k in range(rank) if k != axis]
-    count = float(elements(tuple([x.shape[k] for k in others])))
-    wide = [_along(v, rank, axis) for v in (gamma, mean, scale, variance)]
-    centred = mapped(BINARY["sub"], x, wide[1])
-    along, by_beta = reduced(mapped(times, g, centred), others), reduced(g, others)
-    by_gamma = mapped(times, along, scale)
-    factor, middle = (
-        _along(mapped(lambda v: v / count, v), rank, axis)
-        for v in (mapped(times, by_gamma, scale), by_beta)
-    )
-    slope = wide[2] if fix_gamma else mapped(times, wide[2], wide[0])
-
-    def through(g, c, f, m, s, v):
-        return select(v.compare("olt", 0), g * s, (g - c * f - m) * s)
-
-    by_x = mapped(through, g, centred, factor, middle, slope, wide[3], shape=x.shape)
-    return by_x, full(0.0, gamma) if fix_gamma else by_gamma, by_beta
-
-
-@lowers("Dropout", with_training=True)
-def _(x, *, training, p, mode, **attrs):
-    if p and (training or mode == "always"):
-        raise Unsupported("random numbers")
-    return x, full(1.0, x)
 
 
 # ---- softmax
@@ -745,90 +402,3 @@ def _(out, label, *, kind, scale):
     if kind == "sign":  # as in MXNet the sign of 0 is -1
         return mapped(lambda v: select(v.compare("ogt", 0), v.like(scale), -scale), difference)
     return mapped(lambda v: v * scale, difference)
-
-
-# ---- products of small matrices
-
-
-def _product(a, b, transpose_a=False, transpose_b=False):
-    rows = a.shape[1 if transpose_a else 0]
-    work = rows * elements(b.shape)
-    if work <= PRODUCT_LIMIT:
-        return product(a, b, transpose_a, transpose_b)
-    if work >= dense.FEWEST:
-        raise Unsupported("a large product, which has a kernel")
-    if blas.found() is None:
-        raise Unsupported("a product for BLAS, which was not found")
-    a = transposed(a, (1, 0)) if transpose_a else a
-    return multiplied(a, transposed(b, (1, 0)) if transpose_b else b)
-
-
-def _rows(x, flatten):
-    if len(x.shape) == 2:
-        return x
-    width = elements(x.shape[1:]) if flatten else x.shape[-1]
-    return reshaped(x, (elements(x.shape) // width, width))
-
-
-@lowers("FullyConnected", gives_shape=True)
-def _(data, weight, bias=None, *, shape, num_hidden, no_bias, flatten):
-    result = _product(_rows(data, flatten), weight, transpose_b=True)
-    if bias is not None:
-        result = mapped(BINARY["add"], result, bias)
-    return reshaped(result, shape)
-
-
-@splits("FullyConnected")
-def _(F, data, weight, bias=None, *, num_hidden, no_bias, flatten):
-    result = F.FullyConnected(data, weight, num_hidden=num_hidden, no_bias=True, flatten=flatten)
-    return result if bias is None else F.broadcast_add(result, bias)
-
-
-@lowers("_fully_connected_data_grad")
-def _(g, data, weight):
-    return reshaped(_product(_rows(g, False), weight), data.shape)
-
-
-@lowers("_fully_connected_weight_grad")
-def _(g, data, *, flatten):
-    return _product(_rows(g, False), _rows(data, flatten), transpose_a=True)
-
-
-@lowers("dot")
-def _(a, b, *, transpose_a, transpose_b, forward_stype):
-    if len(a.shape) != 2 or len(b.shape) != 2 or forward_stype not in (None, "default"):
-        raise Unsupported("dot of other than two matrices")
-    return _product(a, b, transpose_a, transpose_b)
-
-
-@lowers("batch_dot")
-def _(a, b, *, transpose_a, transpose_b, forward_stype):
-    rank = len(a.shape)
-    swapped = [*range(rank - 2), rank - 1, rank - 2]
-    a = transposed(a, swapped) if transpose_a else a
-    b = b if transpose_b else transposed(b, swapped)
-    stack, (n, k), m = a.shape[:-2], a.shape[-2:], b.shape[-2]
-    if elements(stack) * n * k * m > PRODUCT_LIMIT:
-        raise Unsupported("a product for BLAS")
-    p, q = a.strides(), b.strides()
-    left = viewed(a, (*stack, n, 1, k), (*p[:-1], 0, p[-1]))
-    right = viewed(b, (*stack, 1, m, k), (*q[:-2], 0, *q[-2:]))
-    return reduced(mapped(BINARY["mul"], left, right), (rank,))
-
-
-@lowers("_dot_lhs_grad")
-def _(g, a, b, *, transpose_a, transpose_b):
-    if len(a.shape) != 2 or len(b.shape) != 2:
-        raise Unsupported("dot of other than two matrices")
-    return (
-        _product(b, g, transpose_b, True) if transpose_a else _product(g, b, False, not transpose_b)
-    )
-
-
-@lowers("_dot_rhs_grad")
-def _(g, a, b, *, transpose_a, transpose_b):
-    if len(a.shape) != 2 or len(b.shape) != 2:
-        raise Unsupported("dot of other than two matrices")
-    return (
-        _product(g, a, True, transpose_a) if transpose_b else _product(a, g, not transpose_a, False)
-    )

@@ -170,7 +170,7 @@ class Executor:
         entries = self._symbol._entries
         wanted = self._wanted if is_train else None
         least = None if data is None else fuse.wanted_bound(data)
-        if self._many_steps and data is not None and fuse.wanted():
+        if self._many_steps and data is not None and fuse.wanted() and self._is_short():
             least = 0
         if least is None and any(map(is_unsized, topological(entries))):
             data, least = [x._data for x in self._inputs], sys.maxsize
@@ -178,8 +178,16 @@ class Executor:
             return Plan(arguments, entries, types, wanted)
         return Plan(arguments, entries, types, wanted, data, least)
 
+    def _is_short(self) -> bool:
+        """Whether a graph of small arrays is compiled in a moment.
+
+        Unrolled recurrent ones take seconds, for every length, and hardly gain.
+        """
+        nodes = topological(self._symbol._entries)
+        return sum(node.call is not None for node in nodes) <= _SHORT
+
     def expect_many_steps(self) -> None:
-        """Compile what can be, however small the arrays are: 20 ms, once, for many runs to come."""
+        """Compile short graphs, however small their arrays are: it pays over many runs."""
         if not self._many_steps:
             self._many_steps = True
             self._plans = {}
@@ -385,6 +393,8 @@ class Executor:
         self._monitor = (callback, monitor_all)
 
 
+#: so many operators are compiled for small arrays too
+_SHORT = 40
 #: what a training forward leaves for backward: plan, arguments, what was kept, or who watched
 _Kept = tuple[Plan, list[Any], tuple[Any, ...], WatchedGraph | None]
 

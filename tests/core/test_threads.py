@@ -1,8 +1,6 @@
 """Large loops shared out between threads: the same bits whatever their number."""
 
 import os
-import threading
-import time
 
 import numpy as np
 import pytest
@@ -57,18 +55,23 @@ def test_the_number_of_threads_changes_no_bit(name, shape, small, monkeypatch):
             np.testing.assert_array_equal(got, wanted)
 
 
-def test_other_threads_take_their_share(small, monkeypatch):
-    monkeypatch.setenv("MINIGLUON_NUM_THREADS", "4")
+@pytest.mark.parametrize(("least", "shared"), [(64, True), (1 << 22, False)])
+def test_large_loops_are_shared_out_and_small_ones_are_not(least, shared, monkeypatch):
+    monkeypatch.setattr(codegen, "SHARED", least)
+    texts = []
+    compiled = cache.builtin
+    monkeypatch.setattr(cache, "builtin", lambda text: texts.append(text) or compiled(text))
     x = sym.var("x")
-    op = nd.CachedOp(sym.exp(sym.sin(x)) + sym.sin(sym.exp(x)))
-    data = nd.array(np.linspace(-1, 1, 400_000))
-    op(data)
-    mine, all_ = time.thread_time(), time.process_time()
-    for _ in range(20):
-        op(data)
-    mine, all_ = time.thread_time() - mine, time.process_time() - all_
-    assert mine < 0.8 * all_
-    assert threading.active_count() == 1
+    nd.CachedOp(sym.exp(sym.sin(x)) + sym.sin(sym.exp(x)))(nd.ones((40, 10)))
+    assert any("call i32 @share(" in text for text in texts) == shared
+
+
+def test_a_sum_along_the_first_axis_stays_in_one_thread(small, monkeypatch):
+    texts = []
+    compiled = cache.builtin
+    monkeypatch.setattr(cache, "builtin", lambda text: texts.append(text) or compiled(text))
+    nd.CachedOp(sym.sum(sym.sin(sym.var("x")) * 2))(nd.ones((400,)))
+    assert not any("call i32 @share(" in text for text in texts)
 
 
 def test_a_function_outside_its_range_is_refused_in_any_thread(small, monkeypatch):

@@ -86,3 +86,16 @@ def test_nan_and_infinity_are_felt_where_they_are_multiplied_only():
         found, wanted = dense.matmul(a, b), a @ b
     np.testing.assert_array_equal(np.isnan(found), np.isnan(wanted))
     np.testing.assert_array_equal(np.isinf(found), np.isinf(wanted))
+
+
+@pytest.mark.usefixtures("always")
+def test_the_number_of_threads_changes_no_bit(monkeypatch):
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((70, 600)), rng.standard_normal((600, 90))
+    monkeypatch.setattr(dense, "FEWEST_FOR_A_THREAD", 1)
+    found = []
+    for count in ("1", "2", "7"):
+        monkeypatch.setenv("MINIGLUON_NUM_THREADS", count)
+        found.append([dense.matmul(a, b), dense.matmul(a, np.asfortranarray(b))])
+    for others in found[1:]:
+        np.testing.assert_array_equal(others, found[0])

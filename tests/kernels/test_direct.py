@@ -116,3 +116,20 @@ def test_windows_are_multiplied_in_blocks_and_in_parts(monkeypatch, depth):
     windows[:, :depth] = numbers.integers(-3, 4, (95, depth))
     found = rows.multiply(windows, weight)
     np.testing.assert_array_equal(found, weight @ windows[:, :depth].T)
+
+
+@pytest.mark.parametrize("shape", [(1, 20, 40, 30), (70, 20, 6, 5), (5, 20, 16, 16)])
+@pytest.mark.parametrize("kernel", [1, 3])
+def test_the_number_of_threads_changes_no_bit(monkeypatch, shape, kernel):
+    rng = np.random.default_rng(0)
+    data = rng.standard_normal(shape).astype(np.float32)
+    weight = rng.standard_normal((24, 20, kernel, kernel)).astype(np.float32)
+    window = Window((kernel,) * 2, (1, 1), (1, 1), (kernel // 2,) * 2)
+    monkeypatch.setattr(direct, "FEWEST", 0)
+    monkeypatch.setattr(direct, "FEWEST_FOR_A_THREAD", 1)
+    found = []
+    for count in ("1", "2", "5"):
+        monkeypatch.setenv("MINIGLUON_NUM_THREADS", count)
+        found.append(convolution.convolve(data, weight, None, window))
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])

@@ -131,7 +131,13 @@ def symbol_of(case, dtype, stypes=None):
     """The case as a symbol on variables x0, x1, ..."""
     stypes = stypes or ["default"] * len(case.inputs)
     variables = [sym.Variable(f"x{k}", stype=s) for k, s in enumerate(stypes)]
-    return function(sym, case.name)(*variables, **case.attributes(dtype), name="case")
+    op = registry[case.name]
+    named = {}
+    if op.input_rule is not None and not op.variadic:  # inputs between may be left out
+        names = op.names_of_inputs(case.call(dtype).attrs)
+        variables, named = [], dict(zip(names, variables, strict=True))
+    attrs = case.attributes(dtype)
+    return function(sym, case.name)(*variables, **named, **attrs, name="case")
 
 
 def bind(case, symbol, inputs, grad_req="null", gradients=None):

@@ -12,7 +12,7 @@ import numpy as np
 from ... import storage
 from ..call import Dispatch
 from ..graph import Entry, Node, topological
-from .fuse import Facts
+from .fuse import Facts, exact_kernel
 
 
 class Emitted:
@@ -57,13 +57,15 @@ def emit(
     fresh: int | None = None,
     known: Facts | None = None,
     phantoms: Mapping[Entry, Any] | None = None,
+    exact: Facts | None = None,
 ) -> Emitted:
     """The function ``name(*arguments) -> tuple of results`` for arguments of these storage types.
 
     Nodes above an argument are not computed. A result of None is None. The first ``fresh`` results
     (all if None) never share memory with an argument nor with each other. With ``known`` what can
     be is compiled for arguments of these shapes and dtypes. ``phantoms`` are entries that are only
-    asked for their shape and dtype, and what answers for them.
+    asked for their shape and dtype, and what answers for them. ``exact`` are the shapes that
+    kernels may be made for, if nothing is compiled.
     """
     phantoms = phantoms or {}
     order = between([*arguments, *phantoms], results)
@@ -79,7 +81,7 @@ def emit(
     text = Text(name, arguments, phantoms)
     last_use = _last_uses(order, results)
     for node in order:
-        text.call(node, dispatches[node].kernel)
+        text.call(node, exact_kernel(node, exact, kinds) or dispatches[node].kernel)
         text.forget([e for e in node.inputs if e is not None and last_use.get(e) is node])
     checks = [] if known is None else check_arguments(text, arguments, kinds, known)
     emitted = text.finish(results, fresh, kinds, dispatches, checks)

@@ -28,8 +28,8 @@ class Plan:
     """
 
     __slots__ = (
-        "_backwards", "arguments", "forward", "gradients", "heads", "kept", "known", "outputs",
-        "phantoms", "reads_heads", "types", "wanted", "why",
+        "_backwards", "arguments", "exact", "forward", "gradients", "heads", "kept", "known",
+        "outputs", "phantoms", "reads_heads", "types", "wanted", "why",
     )  # fmt: skip
 
     def __init__(
@@ -51,6 +51,7 @@ class Plan:
         self.reads_heads = False
         self._backwards: dict[tuple[type, ...], Emitted] = {}
         self.known: Facts | None = None
+        self.exact: Facts | None = None  # the same where nothing is to be compiled
         self.why = "" if like is not None else "it is for all shapes"
         self.phantoms: dict[Entry, Any] = {}
         if like is not None and any(map(is_unsized, topological(self.outputs))):
@@ -62,7 +63,7 @@ class Plan:
         results = [*self.outputs, *self.kept]
         self.forward = emit(
             "forward", self.arguments, results, self.types, fresh=len(self.outputs),
-            known=self.known,
+            known=self.known, exact=self.exact,
         )  # fmt: skip
 
     def _size(self, like: Sequence[Any]) -> None:
@@ -128,7 +129,7 @@ class Plan:
                 return
         self._simplify(known, compiles)
         if not compiles:
-            self.why = "its operators are run as in eager code"
+            self.why, self.exact = "its operators are run as in eager code", known
             return
         if self.wanted is not None:
             self._spare(known)
@@ -186,6 +187,7 @@ class Plan:
                 fresh=0,
                 known=self.known,
                 phantoms=self.phantoms,
+                exact=self.exact,
             )
         return found
 
