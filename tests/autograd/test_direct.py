@@ -347,3 +347,24 @@ def test_new_weights_are_used_after_a_step():
             trainer.step(2)
     for p, q in zip(net.collect_params().values(), other.collect_params().values(), strict=True):
         np.testing.assert_allclose(p.data().asnumpy(), q.data().asnumpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_a_recorded_step_is_a_dozen_python_functions():
+    import sys
+
+    net = network()
+
+    def step():
+        with autograd.record():
+            loss = LOSS(net(X), Y)
+        loss.backward()
+
+    for _ in range(3):
+        step()
+    entered = []
+    sys.setprofile(lambda frame, event, _: event == "call" and entered.append(frame.f_code.co_name))
+    try:
+        step()
+    finally:
+        sys.setprofile(None)
+    assert len(entered) <= 13, entered
