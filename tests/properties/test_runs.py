@@ -60,10 +60,10 @@ def test_attributes_read_back_from_text_are_the_same_call(case, data):
 def test_a_symbol_read_back_from_its_file_gives_the_same(case, data):
     arrays = case.arrays("float32")
     symbol = symbol_of(case, "float32")
-    again = sym.load_json(symbol.tojson())
+    again = sym.load_json(symbol.tojson(remove_amp_cast=False))
     assert again.list_arguments() == symbol.list_arguments()
     assert again.list_auxiliary_states() == symbol.list_auxiliary_states()
-    assert again.tojson() == symbol.tojson()
+    assert again.tojson(remove_amp_cast=False) == symbol.tojson(remove_amp_cast=False)
     wanted = run_symbol(case, "float32", as_arrays(arrays), symbol)
     got = run_symbol(case, "float32", as_arrays(arrays), again)
     for one, other in zip(got, wanted, strict=True):

@@ -21,7 +21,10 @@ def _filled(pick):
 
 
 CASES["_zeros"] = CASES["_ones"] = nothing(_filled)
-CASES["_zeros_without_dtype"] = nothing(lambda pick: {"shape": pick.shape()})
+# with -1, its default, it takes the dtype of its surroundings, and alone says none
+CASES["_zeros_without_dtype"] = nothing(
+    lambda pick: {"shape": pick.shape(), "dtype": pick.choice([0, 1, 4])}
+)
 CASES["_full"] = nothing(lambda pick: {**_filled(pick), "value": pick.choice([2.0, 0.0, 7.0])})
 CASES["_arange"] = nothing(
     lambda pick: {
