@@ -323,6 +323,9 @@ def _row_sparse_of_parts(data: Any, indices: Any, shape: Any, dtype: Any) -> Row
             f"  expected  data {(rows.size, *shape[1:])}: one row of the array per index\n"
             "  fix       reshape the data, or leave shape away"
         )
+    if (rows[1:] < rows[:-1]).any():  # storages have them ascending
+        order = np.argsort(rows, kind="stable")
+        values, rows = values[order], rows[order]
     return RowSparse(values, rows, shape)
 
 

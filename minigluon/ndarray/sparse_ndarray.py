@@ -381,12 +381,15 @@ class InvalidRowSparseNDArray(_Uncomputable, RowSparseNDArray):
 
 
 def wrap_checked(parts: Csr | RowSparse, ctx: Context) -> BaseSparseNDArray:
-    """An array of parts a user gave: one of the uncomputable if they lead outside of it."""
+    """An array of parts a user gave: one of the uncomputable if they lead outside of it.
+
+    Or if a row_sparse one has a row twice: there is no saying which counts.
+    """
     if isinstance(parts, Csr):
         valid, invalid, fault = CSRNDArray, InvalidCSRNDArray, csr_fault(parts, in_order=False)
     else:
         valid, invalid = RowSparseNDArray, InvalidRowSparseNDArray
-        fault = row_sparse_fault(parts, in_order=False)
+        fault = row_sparse_fault(parts)
     if fault is None:
         return wrap_as(valid, parts, ctx)
     array = new(invalid)

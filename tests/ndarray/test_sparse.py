@@ -224,7 +224,6 @@ def test_row_numbers_that_lead_outside_are_never_computed_with(indices):
     [
         lambda: sparse.csr_matrix(([1.0, 2], [1, 0], [0, 2]), shape=(1, 2)),
         lambda: sparse.csr_matrix(([1.0, 2], [1, 1], [0, 2]), shape=(1, 2)),
-        lambda: sparse.row_sparse_array(([[1.0], [3]], [2, 0]), shape=(3, 1)),
         lambda: sparse.row_sparse_array(([[1.0], [3]], [2, 2]), shape=(3, 1)),
     ],
 )
@@ -466,3 +465,18 @@ def test_indices_that_are_no_exact_whole_numbers_are_refused(indices):
         nd.sparse.csr_matrix((np.ones(2), indices, [0, 1, 2]), shape=(2, 2**25))
     with pytest.raises(IndexError, match="received"):
         nd.sparse.row_sparse_array((np.ones((2, 1)), indices), shape=(2**25, 1))
+
+
+def test_rows_may_be_given_in_any_order():
+    rows = nd.sparse.row_sparse_array(([[1.0], [2.0], [3.0]], [2, 0, 3]), shape=(4, 1))
+    assert rows.indices.asnumpy().tolist() == [0, 2, 3]
+    assert rows.asnumpy().ravel().tolist() == [2, 0, 1, 3]
+    assert nd.sparse.retain(rows, nd.array([0, 2])).asnumpy().ravel().tolist() == [2, 0, 1, 0]
+    assert nd.dot(nd.ones((1, 4)).tostype("csr"), rows).asscalar() == 6
+
+
+def test_a_row_given_twice_cannot_be_computed_with():
+    rows = nd.sparse.row_sparse_array(([[1.0], [2.0]], [2, 2]), shape=(4, 1))
+    for use in (rows.check_format, rows.asnumpy, lambda: rows + rows):
+        with pytest.raises(mx.MXNetError, match="row"):
+            use()
