@@ -40,6 +40,8 @@ def histogram(data, bins=None, *, bin_cnt: int | None = None, range: Floats | No
     >>> nd._internal._histogram(nd.array([0, 1, 2, 3]), bin_cnt=2, range=(0, 3))[0].asnumpy()
     array([2, 2])
     """
+    if data.dtype == np.bool_:
+        data = data.view(np.uint8)  # numpy would do so too, and warn
     if bins is not None:
         if np.any(np.diff(bins) < 0):
             raise _refuse(f"falling edges {bins.tolist()[:8]}", "edges in ascending order")

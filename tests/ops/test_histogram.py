@@ -33,3 +33,10 @@ def test_bins_that_are_none_are_refused():
         count(X, nd.array([0, 2, 1, 3]))
     with pytest.raises(MXNetError, match="range"):
         count(X, bin_cnt=2, range=(3, 0))
+
+
+def test_truth_values_are_counted_as_zeros_and_ones():
+    counts, _ = nd._internal._histogram(
+        nd.array([1, 0, 1], dtype="bool"), bin_cnt=2, range=(0.0, 1.0)
+    )
+    assert counts.asnumpy().tolist() == [1, 2]
