@@ -18,6 +18,7 @@ def test_what_is_no_dtype_is_refused_with_those_there_are():
             as_dtype(wrong)
 
 
+@pytest.mark.slow
 def test_without_ml_dtypes_bfloat16_is_refused_in_words():
     text = (
         "import sys; sys.modules['ml_dtypes'] = None\n"
