@@ -98,6 +98,11 @@ def _(x, *_, **attrs):
     return x
 
 
+@lowers("_copyto")
+def _(x):
+    return copied(x)
+
+
 @lowers("LogisticRegressionOutput")
 def _(x, label, **attrs):
     return mapped(UNARY["sigmoid"], x)

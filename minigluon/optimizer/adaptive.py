@@ -26,6 +26,8 @@ class AdaGrad(Optimizer):
 
     def _rule(self):
         """``kernels.steps.adagrad``, as the operators."""
+        if self._clips_oddly():
+            return None
         others = (self.float_stable_eps, self.rescale_grad, self._clip())
         return adagrad, others, (RowSparse,)
 
@@ -88,7 +90,7 @@ class RMSProp(Optimizer):
 
     def _rule(self):
         """``kernels.steps.rmsprop``; None where there is more to do."""
-        if self.centered or self.clip_weights:
+        if self.centered or self.clip_weights or self._clips_oddly():
             return None
         others = (self.gamma1, 1.0 - self.gamma1, self.epsilon, self.rescale_grad, self._clip())
         return rmsprop, others, ()
@@ -135,6 +137,8 @@ class AdaDelta(Optimizer):
 
     def _rule(self):
         """``kernels.steps.adadelta``."""
+        if self._clips_oddly():
+            return None
         others = (self.rho, 1.0 - self.rho, self.epsilon, self.rescale_grad, self._clip())
         return adadelta, others, ()
 

@@ -12,8 +12,8 @@ from ..base import ArgumentError, ArgumentTypeError, four_lines
 
 #: what a compiled update does in place of an optimizer's methods
 _OWN = {
-    "_get_lr", "_get_lrs", "_get_wd", "_get_wds", "_step", "create_state", "update",
-    "update_multi_precision",
+    "_get_lr", "_get_lrs", "_get_wd", "_get_wds", "_operator_options", "_prepared", "_step",
+    "create_state", "update", "update_multi_precision",
 }  # fmt: skip
 
 
@@ -234,7 +234,9 @@ class Optimizer:
     def __init_subclass__(cls, **kwargs):
         """A class with an update or rates of its own has no compiled one, unless it says so."""
         super().__init_subclass__(**kwargs)
-        if not _OWN.isdisjoint(cls.__dict__) and "_rule" not in cls.__dict__:
+        line = cls.__mro__
+        says = next(k for k, c in enumerate(line) if "_rule" in c.__dict__)
+        if any(not _OWN.isdisjoint(c.__dict__) for c in line[:says]):
             cls._rule = None
 
     def _rates(self, indices):
@@ -245,15 +247,20 @@ class Optimizer:
             lrs.append(self._get_lr(i))
         return lrs, self._get_wds(indices)
 
-    def _uncount(self, indices, num_update):
-        """Take back the counts of updates that were not made."""
+    def _uncount(self, indices, num_update, others=()):
+        """Take back the counts of updates that were not made; those of others were."""
+        counts = self._index_update_count
         for i in indices:
-            self._index_update_count[i] -= 1
-        self.num_update = num_update
+            counts[i] -= 1
+        self.num_update = max([num_update, *[counts[i] for i in others]])
 
     def _clip(self):
         """``clip_gradient`` as operators take it: negative for none."""
         return self.clip_gradient or -1.0
+
+    def _clips_oddly(self):
+        """Whether ``clip_gradient`` is a bound that operators and arithmetic take differently."""
+        return self.clip_gradient is not None and not self.clip_gradient > 0
 
     def _get_lrs(self, indices):
         """The learning rates of several parameters."""

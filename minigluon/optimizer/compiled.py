@@ -48,14 +48,15 @@ class Stepper:
     ) -> Sequence[int]:  # fmt: skip
         """Update what can be; the numbers of the parameters that were left alone."""
         self._uses += 1
-        found = optimizer._rule() if self._uses >= USES else None
+        own = "update" in optimizer.__dict__ or "update_multi_precision" in optimizer.__dict__
+        found = optimizer._rule() if self._uses >= USES and not own else None
         if found is None:
             return range(len(indices))
         rule, others, lazily = found
         before = optimizer.num_update
         for again in (False, True):
             if again or self._run is None or self._rule is not rule:
-                if not self._prepare(rule, lazily, weights, grads, states):
+                if not self._prepare(rule, len(others), lazily, weights, grads, states):
                     break
                 again = True
             count = len(self._parts[0]) + len(self._parts[1])
@@ -72,13 +73,17 @@ class Stepper:
             left = self._parts[1] if done == 1 else range(len(indices)) if done == 0 else ()
             if not left:
                 return left
-            optimizer._uncount([indices[k] for k in left], before)
+            optimizer._uncount(
+                [indices[k] for k in left],
+                before,
+                [indices[k] for k in range(count) if k not in left],
+            )
             if done or again:
                 return left
         return range(len(indices))
 
     def _prepare(
-        self, rule: steps.Rule, lazily: tuple[type, ...], weights: Sequence[Any],
+        self, rule: steps.Rule, others: int, lazily: tuple[type, ...], weights: Sequence[Any],
         grads: Sequence[Any], states: Sequence[Any],
     ) -> bool:  # fmt: skip
         """Choose the functions for lists like these; False if they are not for such arrays."""
@@ -88,8 +93,11 @@ class Stepper:
             _look(w._data, g._data, s, lazily)
             for w, g, s in zip(weights, grads, states, strict=True)
         ]
+        held = rule.__code__.co_argcount - 4 - others  # the rule's own states
+        if any(look is None or look[1] != held for look in looks):
+            return False
         kinds = {_KINDS.get(w._data.dtype) for w in weights}
-        if None in looks or None in kinds or len(kinds) != 1 or not cache.available():
+        if None in kinds or len(kinds) != 1 or not cache.available():
             return False
         dense = [k for k, look in enumerate(looks) if look[0] == "dense"]  # type: ignore[index]
         sparse = [k for k, look in enumerate(looks) if look[0] != "dense"]  # type: ignore[index]
@@ -112,6 +120,8 @@ def _look(weight: Any, grad: Any, state: Any, lazily: tuple[type, ...]) -> Any:
     kinds = {type(getattr(x, "_data", None)) for x in held}
     shape = (len(held), type(state) is tuple)
     if type(grad) is type(weight) is np.ndarray and kinds <= {np.ndarray}:
+        if any(np.may_share_memory(weight, x) for x in (grad, *[s._data for s in held])):
+            return None  # the loops take it that arrays lie apart
         return ("dense", *shape)
     if type(grad) is RowSparse and type(weight) in lazily and kinds <= {type(weight)}:
         return ("rows" if type(weight) is np.ndarray else "row_sparse", *shape)
@@ -125,8 +135,6 @@ def _runner(rule: steps.Rule, kind: str, looks: tuple[Any, ...]) -> Callable[...
     2 if all were. It is made from text, so that reading forty arrays takes two microseconds.
     """
     states = looks[0][1]
-    if any(look[1] != states for look in looks):
-        return None
     calls: dict[bool, list[str]] = {True: [], False: []}
     for k, (storage, count, packed) in enumerate(looks):
         held = [f"s{k}[{j}]" if packed else f"s{k}" for j in range(count)]
@@ -151,12 +159,13 @@ def _runner(rule: steps.Rule, kind: str, looks: tuple[Any, ...]) -> Callable[...
         }
     except cache.CannotCompile:
         return None
+    # what is not stored as it was shows before anything is changed
+    lines += [f"d = {', '.join(calls[True])}," if calls[True] else "d = ()"]
+    lines += [f"r = {', '.join(calls[False])}," if calls[False] else "r = ()"]
     if calls[True]:
-        lines.append(f"if dense(settings, {', '.join(calls[True])}) is None: return 0")
+        lines.append("if dense(settings, *d) is None: return 0")
     if calls[False]:
-        done = int(bool(calls[True]))
-        given = ", ".join(calls[False])
-        lines.append(f"if rows(others, int64, {given}) is None: return {done}")
+        lines.append(f"if rows(others, int64, *r) is None: return {int(bool(calls[True]))}")
     lines.append("return 2")
     body = "\n    ".join(lines)
     exec(f"def run(weights, grads, states, settings, others):\n    {body}\n", space)
@@ -229,6 +238,39 @@ next:
 done:
   %r = phi i64 [1, %start], [%m1, %next]
   ret i64 %r
+}}
+
+define internal i1 @alike(ptr %x, ptr %y) {{
+start:
+  %p0 = getelementptr i8, ptr %x, i64 {LAYOUT["ndim"]}
+  %q0 = getelementptr i8, ptr %y, i64 {LAYOUT["ndim"]}
+  %n = load i32, ptr %p0
+  %m = load i32, ptr %q0
+  %same = icmp eq i32 %n, %m
+  %wide = sext i32 %n to i64
+  br i1 %same, label %look, label %no
+look:
+  %p1 = getelementptr i8, ptr %x, i64 {LAYOUT["shape"]}
+  %q1 = getelementptr i8, ptr %y, i64 {LAYOUT["shape"]}
+  %s = load ptr, ptr %p1
+  %t = load ptr, ptr %q1
+  br label %next
+next:
+  %i = phi i64 [0, %look], [%i1, %more]
+  %over = icmp eq i64 %i, %wide
+  br i1 %over, label %yes, label %more
+more:
+  %p2 = getelementptr i64, ptr %s, i64 %i
+  %q2 = getelementptr i64, ptr %t, i64 %i
+  %d = load i64, ptr %p2
+  %e = load i64, ptr %q2
+  %i1 = add i64 %i, 1
+  %c = icmp eq i64 %d, %e
+  br i1 %c, label %next, label %no
+yes:
+  ret i1 true
+no:
+  ret i1 false
 }}
 
 define internal i64 @length(ptr %x) {{
@@ -374,7 +416,7 @@ def _dense_part(kind: str, states: int, row: str, numbers: str) -> str:
         ]
         if j:
             check += [
-                f"  %e{j} = icmp eq i64 %m{j}, %m0",
+                f"  %e{j} = call i1 @alike(ptr %x{j}, ptr %x0)",
                 f"  br i1 %e{j}, label %even{j}, label %refuse",
                 f"even{j}:",
             ]

@@ -129,6 +129,8 @@ class NAG(SGD):
         """``kernels.steps.nag``, or SGD's without momentum."""
         if self.momentum == 0.0:
             return super()._rule()
+        if self._clips_oddly():
+            return None
         return steps.nag, (self.momentum, self.rescale_grad, self._clip()), ()
 
     def _step(self, weight, grad, momentum, lr, wd):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..base import ShapeError, four_lines
 from ..ndarray import NDArray
 from .base import Optimizer
 from .compiled import Stepper
@@ -64,6 +65,8 @@ class Updater:
                 index, weight, grad, states = (
                     [values[k] for k in left] for values in (index, weight, grad, states)
                 )
+        for i, w, g in zip(index, weight, grad, strict=True):
+            _check_fits(i, w, g)  # before any of them is changed
         step = optimizer.update_multi_precision
         if not self.aggregate_updates:
             for i, w, g, s in zip(index, weight, grad, states, strict=True):
@@ -116,3 +119,17 @@ class Updater:
 def get_updater(optimizer):
     """The ``Updater`` of an optimizer."""
     return Updater(optimizer)
+
+
+def _check_fits(index, weight, grad):
+    """Raise ``ShapeError`` unless a gradient has the shape of its weight."""
+    if getattr(grad, "shape", None) != weight.shape:
+        shown = getattr(grad, "shape", type(grad).__name__)
+        raise ShapeError(
+            four_lines(
+                f"update: the gradient of parameter {index} does not fit.",
+                f"gradient {shown}, weight {weight.shape}",
+                "one shape for both; nothing has been updated",
+                "pass the gradient that belongs to this weight",
+            )
+        )

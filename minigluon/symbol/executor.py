@@ -54,6 +54,7 @@ class Executor:
         self._many_steps = False  # whether it pays to compile plans for small arrays too
         self._checked = False  # whether shapes and dtypes were found to fit together
         self._kept: _Kept | None = None
+        self._predicted = False  # whether the last forward was not for training
         self._outputs: list[Any] | None = None
         self._borrowed: list[np.ndarray] | None = None  # memory shared with a larger executor
         self._monitor: tuple[Callable[..., Any], bool] | None = None
@@ -140,8 +141,8 @@ class Executor:
             raise self._explain(data, error) from error
         finally:
             state.training = before
-        if is_train:
-            self._kept = (plan, data, results[len(plan.outputs) :], watched)
+        self._predicted = not is_train
+        self._kept = (plan, data, results[len(plan.outputs) :], watched) if is_train else None
         outputs = self._outputs
         if outputs is None or self._borrowed is not None:
             return self._first_outputs(results)
@@ -248,7 +249,7 @@ class Executor:
         if not any(self._wanted):
             return
         if self._kept is None:
-            self.forward(is_train=True)
+            self._keep()
         assert self._kept is not None
         plan, data, kept, watched = self._kept
         heads = self._heads(plan, out_grads)
@@ -270,6 +271,23 @@ class Executor:
                 _deliver(held[k], g, self._grad_req[k])
             elif self._wanted[k] and self._grad_req[k] == "write":
                 _clear(held[k]._data)
+
+    def _keep(self) -> None:
+        """Compute what backward needs, in the mode of the last forward; outputs stay."""
+        if not self._predicted:
+            self.forward(is_train=True)
+            return
+        data = [x._data for x in self._inputs]
+        types = tuple(map(type, data))
+        plan = self._plans.get((True, types))
+        if plan is None:
+            plan = self._plans[True, types] = self._plan(True, types, data)
+        before, state.training = state.training, False
+        try:
+            results = state.quietly(plan.forward.run, *data)
+        finally:
+            state.training = before
+        self._kept = (plan, data, results[len(plan.outputs) :], None)
 
     def _heads(self, plan: Plan, out_grads: Any) -> list[Any]:
         """The storages of the outputs' gradients, in the shapes and dtypes of the outputs."""

@@ -179,3 +179,90 @@ def test_a_short_script_does_not_wait_for_a_compiler(monkeypatch):
     updater([0], [nd.ones((2,))], [weight])
     assert updater._stepper._run is not None
     assert weight.asnumpy().tolist() == [-3, -3]
+
+
+def row_sparse(values, rows, count=4):
+    return nd.sparse.row_sparse_array((nd.array(values), rows), shape=(count, 1))
+
+
+def test_a_gradient_that_turns_dense_updates_nothing_twice():
+    updater = mx.optimizer.get_updater(mx.optimizer.SGD(learning_rate=1.0))
+    weights = [nd.zeros((2,)), nd.zeros((4, 1))]
+    for _ in range(4):
+        updater([0, 1], [nd.ones((2,)), row_sparse([[1.0]], [2])], weights)
+    updater([0, 1], [nd.ones((2,)), nd.ones((4, 1))], weights)
+    assert weights[0].asnumpy().tolist() == [-5, -5]
+    assert weights[1].asnumpy().ravel().tolist() == [-1, -1, -5, -1]
+    assert updater.optimizer._index_update_count == {0: 5, 1: 5}
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.9])
+def test_states_of_another_momentum_leave_it_to_the_operators(momentum):
+    optimizer = mx.optimizer.SGD(learning_rate=1.0, momentum=0.9 - momentum)
+    weight = nd.zeros((2,))
+    state = optimizer.create_state(0, weight)
+    optimizer.momentum = momentum
+    assert list(Stepper().step(optimizer, [0], [weight], [nd.ones((2,))], [state])) == [0]
+    assert weight.asnumpy().tolist() == [0, 0]
+
+
+def test_a_list_with_a_gradient_that_does_not_fit_changes_nothing():
+    updater = mx.optimizer.get_updater(mx.optimizer.SGD(learning_rate=1.0))
+    weights = [nd.zeros((2,)), nd.zeros((2, 3))]
+    for grad in (nd.ones((7,)), nd.ones((6,))):
+        with pytest.raises(mx.MXNetError, match="parameter 1 does not fit"):
+            updater([0, 1], [nd.ones((2,)), grad], weights)
+    assert weights[0].asnumpy().tolist() == [0, 0]
+    assert set(updater.optimizer._index_update_count.values()) <= {0}
+
+
+def test_an_update_that_comes_by_way_of_a_mixin_is_the_one_that_runs():
+    class Up:
+        def update(self, index, weight, grad, state):
+            for w, g in zip(weight, grad, strict=True):
+                w += g
+
+    class Mixed(Up, mx.optimizer.SGD):
+        pass
+
+    weight = nd.ones((2,))
+    mx.optimizer.get_updater(Mixed())([0], [nd.ones((2,))], [weight])
+    assert weight.asnumpy().tolist() == [2, 2]
+
+
+def test_an_update_set_on_the_optimizer_is_the_one_that_runs():
+    optimizer = mx.optimizer.SGD()
+    optimizer.update = lambda index, weight, grad, state: weight[0].__isub__(7)
+    weight = nd.zeros((2,))
+    mx.optimizer.get_updater(optimizer)([0], [nd.ones((2,))], [weight])
+    assert weight.asnumpy().tolist() == [-7, -7]
+
+
+@pytest.mark.parametrize("name", ["nag", "adagrad", "rmsprop", "adadelta"])
+def test_a_bound_of_nothing_means_the_same_at_every_step(name):
+    options = {"momentum": 0.9} if name == "nag" else {}
+    updater = mx.optimizer.get_updater(mx.optimizer.create(name, clip_gradient=0.0, **options))
+    weight = nd.ones((2,))
+    for _ in range(5):
+        updater([0], [nd.ones((2,))], [weight])
+        assert updater._stepper._run is None
+
+
+def test_the_number_of_updates_is_that_of_the_parameter_updated_most():
+    optimizer = mx.optimizer.SGD(learning_rate=0.1)
+    updater = mx.optimizer.get_updater(optimizer)
+    dense, rows = nd.zeros((2,)), row_sparse([[1.0]], [1])
+    for _ in range(6):
+        updater([0], [nd.ones((2,))], [dense])
+    updater([0, 1], [nd.ones((2,)), row_sparse([[1.0], [1.0]], [1, 3])], [dense, rows])
+    assert optimizer.num_update == 7
+    assert optimizer._index_update_count == {0: 7, 1: 1}
+
+
+def test_arrays_that_overlap_are_left_to_the_operators():
+    memory = nd.arange(40)
+    weight, grad = memory[1:39], memory[0:38]
+    expected = weight.asnumpy() - grad.asnumpy()
+    updater = mx.optimizer.get_updater(mx.optimizer.SGD(learning_rate=1.0))
+    updater([0], [grad], [weight])
+    np.testing.assert_array_equal(weight.asnumpy(), expected)

@@ -360,3 +360,24 @@ def test_debug_str_tells_the_graph_and_the_memory():
     text = layer().simple_bind(CPU, data=(4, 5)).debug_str()
     assert text.startswith("Symbol Outputs:\n\toutput[0]=fc(0)\n")
     assert "Total 0 MB allocated\n" in text
+
+
+def test_backward_after_a_forward_for_prediction_is_of_that_forward():
+    x = sym.var("x")
+    bound = sym.make_loss(sym.exp(x)).bind(
+        CPU, {"x": nd.zeros((1,))}, args_grad={"x": nd.zeros((1,))}
+    )
+    bound.forward(is_train=True)
+    bound.backward()
+    bound.forward(is_train=False, x=nd.array([1.0]))
+    bound.backward()
+    assert bound.grad_dict["x"].asscalar() == pytest.approx(np.e)
+
+
+def test_backward_after_prediction_drops_nothing_out():
+    net = sym.make_loss(sym.Dropout(sym.var("x"), p=0.5) * 2)
+    bound = net.bind(CPU, {"x": nd.ones((6,))}, args_grad={"x": nd.zeros((6,))})
+    bound.forward(is_train=False)
+    bound.backward()
+    assert bound.outputs[0].asnumpy().tolist() == [2] * 6
+    assert bound.grad_dict["x"].asnumpy().tolist() == [2] * 6

@@ -10,6 +10,7 @@ import numpy as np
 from ..graph import Entry, Node, is_unsized, substitute, topological, variable
 from ..infer import known as shape_known
 from ..infer import solve
+from ..op import registry
 from .emit import Emitted, between, emit, storages
 from .fuse import Facts, facts, reasons, recomputed, values_read
 from .simplify import simplify
@@ -131,8 +132,8 @@ class Plan:
         if not compiles:
             self.why, self.exact = "its operators are run as in eager code", known
             return
-        if self.wanted is not None:
-            self._spare(known)
+        if self.wanted is not None and self._spare(known):
+            known = facts([*self.outputs, *self.gradients], shapes, dtypes, training)
         self.known = known
 
     def _simplify(self, known: Facts, splits: bool) -> None:
@@ -146,8 +147,11 @@ class Plan:
         if self.wanted is not None:
             self.kept = self._read_ahead()
 
-    def _spare(self, known: Facts) -> None:
-        """Keep only what the backward pass reads and cannot as well compute anew."""
+    def _spare(self, known: Facts) -> bool:
+        """Keep only what the backward pass reads and cannot as well compute anew.
+
+        True if the graph of the gradients is another one now.
+        """
         kinds = storages(self.kept, self.arguments, self.types)
 
         def dense(entry: Entry) -> bool:
@@ -173,6 +177,24 @@ class Plan:
             if e not in values and dense(e) and shape_known(known.shapes.get(e))
         }
         self.kept = [e for e in self.kept if e not in dropped and e not in self.phantoms]
+        return self._remember(again, list(dropped))
+
+    def _remember(self, again: Sequence[Node], dropped: list[Entry]) -> bool:
+        """Let what is computed again read the arguments as they were.
+
+        Programs change them before the backward pass: a step for another loss, the next batch.
+        """
+        inputs = {e: None for n in again for e in n.inputs if e is not None and e[0].call is None}
+        if not inputs:
+            return False
+        copy = registry["_copyto"].call()
+        copies = {e: (Node(copy, (e,), f"{e[0].name}_before"), 0) for e in inputs}
+        anew = substitute(dropped, copies)
+        self.gradients = substitute(
+            self.gradients, {e: c for e, c in zip(dropped, anew, strict=True) if c is not None}
+        )
+        self.kept += copies.values()
+        return True
 
     def backward(self, head_types: tuple[type, ...]) -> Emitted:
         """The backward function for head gradients of these storage types."""
