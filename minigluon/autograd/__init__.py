@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+from ..base import ArgumentTypeError, four_lines
 from ..core.state import state
 from . import direct, tape
 from .function import Function
@@ -59,6 +60,9 @@ def backward(
     array([2., 4.], dtype=float32)
     """
     heads = _as_list(heads)
+    for head in heads:
+        if not hasattr(head, "_entry"):
+            raise _no_array(head)
     if head_grads is not None:
         head_grads = _as_list(head_grads)
     elif len(heads) == 1 and direct.backward(heads[0], retain_graph):
@@ -118,6 +122,15 @@ def get_symbol(x: Any) -> Any:
             "  expected  a recorded array\n  fix       compute it inside autograd.record()"
         )
     return from_tape(x._entry)
+
+
+def _no_array(head: Any) -> ArgumentTypeError:
+    return ArgumentTypeError(
+        four_lines(
+            "backward: a head is no array.", f"a {type(head).__name__}",
+            "an NDArray computed under autograd.record(), or a list of such", "pass the loss",
+        )
+    )  # fmt: skip
 
 
 def _as_list(x: Any) -> list[Any]:

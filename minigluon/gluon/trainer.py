@@ -191,9 +191,7 @@ class Trainer:
         Call it after ``backward``. A parameter whose gradient no ``backward`` wrote since the last
         step raises ``UserWarning``, or is skipped with ``ignore_stale_grad``.
         """
-        if batch_size == 0:
-            raise _no_batch(batch_size)
-        scale = self._scale / batch_size
+        scale = self._divided(batch_size)
         if self._update_on_kvstore:
             self._check_and_rescale_grad(scale)
         else:
@@ -224,10 +222,16 @@ class Trainer:
                 "update() when parameters are updated on kvstore is not supported. Try setting "
                 "`update_on_kvstore` to False when creating trainer."
             )
-        if batch_size == 0:
-            raise _no_batch(batch_size)
-        self._check_and_rescale_grad(self._scale / batch_size)
+        self._check_and_rescale_grad(self._divided(batch_size))
         self._update(ignore_stale_grad)
+
+    def _divided(self, batch_size):
+        try:
+            if batch_size != 0:
+                return self._scale / batch_size
+        except TypeError:
+            pass
+        raise _no_batch(batch_size)
 
     def _check_and_rescale_grad(self, scale):
         remote = self._update_on_kvstore and self._distributed and self._kv_initialized
@@ -432,7 +436,7 @@ class _Held:
 
 def _no_batch(batch_size):
     return ArgumentError(
-        "step: gradients cannot be divided by a batch_size of 0.\n"
+        f"step: gradients cannot be divided by a batch_size of {batch_size!r}.\n"
         f"  received  batch_size={batch_size!r}\n"
         "  expected  the number of samples the loss was summed over\n"
         "  fix       pass the batch's size, or 1 to take gradients as they are"

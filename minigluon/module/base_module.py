@@ -211,6 +211,9 @@ class BaseModule:
                 self.update()
                 # before the next batch is fetched: an iterator may fill the same arrays again
                 self._update_metric_of(eval_metric, data_batch)
+                if nbatch == 0:
+                    watched = any((batch_end_callback, monitor, sparse_row_id_fn))
+                    self._run_ahead(train_data, eval_metric, watched)
                 next_data_batch = next(data_iter, None)
                 if monitor is not None:
                     monitor.toc_print()
@@ -239,6 +242,12 @@ class BaseModule:
 
     def _begin_epoch(self, epoch, train_data):
         """What a kind of module does before an epoch of ``fit``."""
+
+    def _run_ahead(self, train_data, eval_metric, watched):
+        """Train on all but the last of the batches to come at once, if a kind of module can.
+
+        ``watched`` says that somebody looks at every batch.
+        """
 
     def set_params(
         self, arg_params, aux_params, allow_missing=False, force_init=True, allow_extra=False

@@ -127,6 +127,8 @@ class Module(BaseModule):
         self._data_shapes: list[DataDesc] | None = None
         self._label_shapes: list[DataDesc] | None = None
         self._input_shapes: tuple[Any, Any] = ((), ())
+        self._described_fit = "fit was not called"
+        self._epoch_kernel: Any = None
 
     # -- files -------------------------------------------------------------------------------------
 
@@ -469,6 +471,26 @@ class Module(BaseModule):
             self._exec_group.expect_many_steps()
 
     # -- running -----------------------------------------------------------------------------------
+
+    def describe_fit(self):
+        """How ``fit`` ran its last epoch: rows in one compiled call, or why batch by batch.
+
+        Batches of one row from an ``NDArrayIter`` are run at once where the graph is made of
+        products of csr rows and weights and of compiled dense operators, and nobody looks between.
+        """
+        return self._described_fit
+
+    def _run_ahead(self, train_data, eval_metric, watched):
+        reason = "somebody looks at every batch (a callback, a monitor, sparse_row_id_fn)"
+        if not watched:
+            from .epoch import run_ahead  # not at start-up
+
+            reason = run_ahead(self, Module, train_data, eval_metric)
+        self._described_fit = (
+            f"fit runs batch by batch: {reason}"
+            if reason
+            else "fit runs the rows between the first and the last in compiled code"
+        )
 
     def forward(self, data_batch, is_train=None):
         """Run a batch; ``is_train=None`` means as bound.

@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from ..base import StorageError
 from ..core.infer import same_as
 from ..core.op import op
 from ..kernels import csr, row_sparse
@@ -41,6 +42,12 @@ for _stype in ("csr", "default", "row_sparse"):
 
 @cast_storage.kernel("default -> csr")
 def _(data, *, stype):
+    if data.ndim != 2:
+        raise StorageError(
+            "cast_storage: only a matrix can be stored as csr.\n"
+            f"  received  data {data.shape}\n  expected  two dimensions\n"
+            "  fix       reshape it first, or use row_sparse"
+        )
     return csr.from_dense(data)
 
 

@@ -63,6 +63,21 @@ class Adam(Optimizer):
             for i, lr in zip(indices, lrs, strict=True)
         ], wds
 
+    def _rates_ahead(self, indices, steps):
+        """``_rates`` of so many steps at a constant learning rate: 0.2 us each, not 4."""
+        lrs, wds = super()._rates(indices)
+        counts, columns = self._index_update_count, []
+        for i, lr in zip(indices, lrs, strict=True):
+            first = counts[i]
+            columns.append(
+                [
+                    lr * math.sqrt(1.0 - self.beta2**t) / (1.0 - self.beta1**t)
+                    for t in range(first, first + steps)
+                ]
+            )
+        self._count_ahead(indices, steps - 1)
+        return list(zip(*columns, strict=True)), [wds]
+
     def update(self, index, weight, grad, state):
         """One step of one parameter, or of each in the lists."""
         options = self._operator_options()

@@ -239,6 +239,19 @@ class Optimizer:
         if any(not _OWN.isdisjoint(c.__dict__) for c in line[:says]):
             cls._rule = None
 
+    def _rates_ahead(self, indices, steps):
+        """``_rates`` of so many steps of constant rates: rows by step, or one row for all."""
+        lrs, wds = self._rates(indices)
+        self._count_ahead(indices, steps - 1)
+        return [lrs], [wds]
+
+    def _count_ahead(self, indices, steps):
+        """Count so many more updates of each parameter."""
+        counts = self._index_update_count
+        for i in indices:
+            counts[i] += steps
+            self.num_update = max(self.num_update, counts[i])
+
     def _rates(self, indices):
         """Count an update of each parameter; their learning rates and weight decays."""
         lrs = []

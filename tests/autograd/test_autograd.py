@@ -420,3 +420,9 @@ def test_dropout_follows_the_mode_not_the_recording():
         assert (nd.Dropout(x, p=0.5).asnumpy() == 1).all()
     with autograd.record():
         assert set(nd.Dropout(x, p=0.5).asnumpy().tolist()) == {0.0, 2.0}
+
+
+@pytest.mark.parametrize("heads", [3, None, [nd.ones((1,)), "x"]])
+def test_heads_that_are_no_arrays_are_refused(heads):
+    with pytest.raises(TypeError, match="a head is no array"):
+        autograd.backward(heads)

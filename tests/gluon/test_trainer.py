@@ -460,3 +460,9 @@ def test_a_step_before_the_first_batch_says_that_parameters_wait_for_it(use, sto
     trainer = Trainer(net.collect_params(), "sgd", kvstore=store)
     with pytest.raises(gluon.parameter.DeferredInitializationError, match="weight"):
         getattr(trainer, use)(1)
+
+
+@pytest.mark.parametrize("batch_size", [0, "x", None])
+def test_what_gradients_cannot_be_divided_by_is_refused(batch_size):
+    with pytest.raises(ValueError, match="cannot be divided by a batch_size of"):
+        gluon.Trainer({}, "sgd").step(batch_size)
