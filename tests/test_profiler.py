@@ -7,15 +7,21 @@ import pytest
 from minigluon import autograd, gluon, nd, profiler, sym
 from minigluon.base import MXNetError
 from minigluon.core.state import state
+from minigluon.profiler import timing
 
 
 @pytest.fixture(autouse=True)
 def forgotten():
     """Nothing timed before and after."""
-    profiler.dumps(reset=True)
+    forget()
     yield
     profiler.stop()
-    profiler.dumps(reset=True)
+    forget()
+
+
+def forget():
+    timing.records.clear()
+    timing.told = 0
 
 
 def times():
@@ -194,3 +200,17 @@ def test_the_oldest_names_warn():
         profiler.profiler_set_state("stop")
     with pytest.warns(UserWarning, match="deprecated"):
         profiler.profiler_set_config("all", "profile.json")
+
+
+def test_a_table_that_is_reset_begins_anew_and_the_trace_keeps_all(tmp_path):
+    profiler.set_config(filename=str(tmp_path / "trace.json"))
+    profiler.set_state("run")
+    nd.relu(nd.array([1]))
+    profiler.dumps(reset=True)
+    nd.tanh(nd.array([1]))
+    assert set(times()["operator"]) == {"tanh"}
+    profiler.dump()
+    names = {
+        event["name"] for event in json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    }
+    assert {"relu", "tanh"} <= names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 
 import numpy as np
 
@@ -82,12 +83,15 @@ def read_idx(path):
     if kind not in _DTYPES:
         raise _not_idx(path, f"bytes {content[:4]!r} at the start", "a type code after two zeros")
     ndim = content[3]
+    if len(content) < 4 + 4 * ndim:
+        raise _not_idx(path, f"{len(content)} bytes", f"{4 + 4 * ndim}, for {ndim} dimensions")
     shape = tuple(np.frombuffer(content, ">u4", ndim, 4).tolist())
     dtype = np.dtype(_DTYPES[kind])
-    wanted = int(np.prod(shape)) * dtype.itemsize
+    count = math.prod(shape)
+    wanted = count * dtype.itemsize
     if len(content) - 4 - 4 * ndim < wanted:
         raise _not_idx(path, f"{len(content)} bytes", f"{4 + 4 * ndim + wanted}, for shape {shape}")
-    return np.frombuffer(content, dtype, int(np.prod(shape)), 4 + 4 * ndim).reshape(shape)
+    return np.frombuffer(content, dtype, count, 4 + 4 * ndim).reshape(shape)
 
 
 def _not_idx(path, received, expected):

@@ -10,6 +10,7 @@ call; who wants none asks for ``compiled()`` once.
 from __future__ import annotations
 
 import importlib
+import logging
 import threading
 import warnings
 from collections.abc import Callable
@@ -94,7 +95,11 @@ def has_numba() -> bool:
 
 def _numba() -> Any:
     try:
-        return importlib.import_module("numba")
+        found = importlib.import_module("numba")
+        log = logging.getLogger("numba")
+        if log.level == logging.NOTSET:  # it tells a program that logs DEBUG about every bytecode
+            log.setLevel(logging.WARNING)
+        return found
     except ImportError as error:
         _warn_once(
             "numba",

@@ -261,6 +261,7 @@ class FeedForward:
         model = self._module(data, kvstore, logger, work_load_list, monitor)
         logger.info("Start training with %s", str(self.ctx))
         data.reset()
+        self.arg_params, self.aux_params = model.get_params()
         for epoch in range(self.begin_epoch, self.num_epoch):
             tic = time.time()
             eval_metric.reset()

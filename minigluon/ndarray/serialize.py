@@ -307,6 +307,8 @@ def _read(reader: _Reader, np_shape: bool) -> Storage:
     _read_context(reader)
     flag = reader.number("<i")
     aux = [(reader.number("<i"), reader.shape(reader.number("<i"))) for _ in range(stype)]
+    if 0 in stored or not stored:  # MXNet may write this shape before it knows it
+        stored = aux[1][1] if stype == FLAGS["csr"] else (*aux[0][1], *shape[1:])
     values = reader.values(flag, stored)
     indices = [reader.values(f, s).astype(np.int64, copy=False) for f, s in aux]
     if stype == FLAGS["csr"]:

@@ -93,7 +93,8 @@ def dumps(
 ) -> str:
     """What was timed, added up by name: a table (ms), or JSON with ``format="json"``.
 
-    ``sort_by`` is total, avg, min, max or count. ``reset`` forgets everything afterwards.
+    ``sort_by`` is total, avg, min, max or count. With ``reset`` the next table begins anew; the
+    trace keeps all.
     """
     for name, value, words in (
         ("format", format, ("table", "json")),
@@ -110,7 +111,7 @@ def dumps(
             )
     times, counters = statistics(), statistics("C")
     if reset:
-        timing.records.clear()
+        timing.told = len(timing.records)
     for rows in (*times.values(), *counters.values()):
         rows.sort(key=lambda row: row[sort_by], reverse=not ascending)
     return (as_json if format == "json" else as_table)(times, counters)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from . import timing
 from .timing import records
 
 Groups = dict[str, list[dict[str, Any]]]
@@ -13,7 +14,7 @@ Groups = dict[str, list[dict[str, Any]]]
 def statistics(phase: str = "X") -> Groups:
     """For every kind a row for each name: times in ms, or the values of counters (phase C)."""
     found: dict[str, dict[str, list[float]]] = {}
-    for record in records:
+    for record in records[timing.told :]:
         if record.phase == phase:
             value = (record.end - record.begin) / 1e6 if phase == "X" else record.value
             found.setdefault(record.kind, {}).setdefault(record.name, []).append(value)

@@ -33,6 +33,8 @@ class Record(NamedTuple):
 
 
 records: list[Record] = []
+#: how many of them the last table that was reset has told; the trace shows all
+told = 0
 _untimed: dict[int, Any] = {}
 
 

@@ -115,3 +115,14 @@ def test_published_digits_are_read(data_folder):
     # recorded from MXNet 1.9.1
     assert found[-1].label[0].asnumpy()[:5].tolist() == [5, 0, 1, 2, 3]
     assert found[-1].data[0].asnumpy().sum() == pytest.approx(28080.566, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\0\0\x08\x03", struct.pack(">HBB3I", 0, 8, 3, 2**32 - 1, 2**32 - 1, 2**32 - 1) + b"x" * 13],
+    ids=["no dimensions", "huge dimensions"],
+)
+def test_a_file_that_is_too_short_for_what_it_says_is_named(files, tmp_path, content):
+    (tmp_path / "image").write_bytes(content)
+    with pytest.raises(MXNetError, match="image is not an IDX file, or is cut short"):
+        MNISTIter(**files, batch_size=2)

@@ -215,3 +215,14 @@ def test_the_executor_manager_runs_a_batch_on_every_context():
     copies = {name: nd.zeros(value.shape) for name, value in params.items()}
     manager.copy_to(copies, {})
     np.testing.assert_array_equal(copies["fc1_weight"].asnumpy(), params["fc1_weight"].asnumpy())
+
+
+def test_parameters_are_there_after_no_epochs_at_all():
+    net = mx.sym.SoftmaxOutput(
+        mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, name="fc"), name="softmax"
+    )
+    model = mx.model.FeedForward(
+        net, begin_epoch=2, num_epoch=2, initializer=mx.init.Constant(0.5), numpy_batch_size=2
+    )
+    model.fit(np.ones((4, 2), "float32"), np.zeros(4, "float32"))
+    assert (model.arg_params["fc_weight"].asnumpy() == 0.5).all()
