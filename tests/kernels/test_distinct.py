@@ -53,8 +53,10 @@ def test_checked_ids_name_the_offender_and_the_limit():
 
 
 def test_float32_ids_that_cannot_be_exact_are_refused():
-    exact = distinct.as_ids(np.array([2**24], np.float32))
-    assert exact.tolist() == [2**24]
+    exact = distinct.as_ids(np.array([2**24 - 1], np.float32))
+    assert exact.tolist() == [2**24 - 1]
+    with pytest.raises(IndexOutOfRange):  # it may be 2**24 + 1 rounded
+        distinct.as_ids(np.array([2**24 + 1], np.float32))
     with pytest.raises(IndexOutOfRange, match="int64"):
         distinct.as_ids(np.array([2**24 + 2], np.float32))
     with pytest.raises(IndexOutOfRange):

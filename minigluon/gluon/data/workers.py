@@ -9,7 +9,9 @@ import itertools
 import multiprocessing
 import os
 import pickle
+import queue
 import shutil
+import threading
 import time
 import traceback
 import warnings
@@ -44,6 +46,9 @@ def make_batch(dataset: Any, indices: Any, batchify: Callable) -> Any:
     try:
         for index in indices:
             samples.append(dataset[index])
+    except StopIteration as error:  # let through, it would end the epoch in silence
+        name = type(dataset).__name__
+        raise RuntimeError(f"sample {index} of {name} raised StopIteration") from error
     except Exception as error:
         _note(error, f"while making sample {index} of {type(dataset).__name__}")
         raise
@@ -58,17 +63,28 @@ def _note(error: Exception, text: str) -> None:
 
 
 class ThreadPool:
-    """Threads of this process: for samples made by code that releases the interpreter's lock."""
+    """Threads of this process: for samples made by code that releases the interpreter's lock.
+
+    A program can end while one of them hangs.
+    """
 
     def __init__(self, dataset: Any, batchify: Callable, count: int):
-        from concurrent.futures import ThreadPoolExecutor
-
-        self._executor = ThreadPoolExecutor(count, "DataLoader")
-        self._make = lambda indices: make_batch(dataset, indices, batchify)
+        self._tasks: queue.SimpleQueue = queue.SimpleQueue()
+        self._count = count
+        for number in range(count):
+            threading.Thread(
+                target=_make_batches, args=(self._tasks, dataset, batchify), daemon=True,
+                name=f"DataLoader_{number}",
+            ).start()  # fmt: skip
+        self._finalizer = weakref.finalize(self, _dismiss, self._tasks, count)
 
     def submit(self, indices: Any) -> Any:
         """Begin a batch."""
-        return self._executor.submit(self._make, indices)
+        from concurrent.futures import Future
+
+        ticket: Future = Future()
+        self._tasks.put((ticket, indices))
+        return ticket
 
     def result(self, ticket: Any, timeout: float) -> Any:
         """The batch, or the error it ended with."""
@@ -88,7 +104,29 @@ class ThreadPool:
 
     def close(self) -> None:
         """Stop the threads, after what they are at."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        self._finalizer()
+
+
+def _make_batches(tasks: queue.SimpleQueue, dataset: Any, batchify: Callable) -> None:
+    """What a thread does: batches, until there is None."""
+    for ticket, indices in iter(tasks.get, None):
+        if ticket.set_running_or_notify_cancel():
+            try:
+                ticket.set_result(make_batch(dataset, indices, batchify))
+            except BaseException as error:
+                ticket.set_exception(error)
+                del error
+        del ticket  # a result is not kept while the thread waits
+
+
+def _dismiss(tasks: queue.SimpleQueue, count: int) -> None:
+    """Let threads end after what they are at; what has not begun is cancelled."""
+    while not tasks.empty():
+        task = tasks.get()
+        if task is not None:
+            task[0].cancel()
+    for _ in range(count):
+        tasks.put(None)
 
 
 class ProcessPool:

@@ -14,6 +14,7 @@ from minigluon.base import MXNetError
 from minigluon.gluon.data import (
     ArrayDataset,
     DataLoader,
+    Dataset,
     SequentialSampler,
     SimpleDataset,
     workers,
@@ -233,3 +234,18 @@ def test_workers_can_be_spawned(monkeypatch):
 def test_arguments_that_contradict_each_other_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         DataLoader(PAIRS, **arguments)
+
+
+@pytest.mark.parametrize("options", [{"num_workers": 2}, {"num_workers": 2, "thread_pool": True}])
+def test_a_sample_that_raises_stopiteration_does_not_end_the_epoch(options):
+    class Ends(Dataset):
+        def __len__(self):
+            return 12
+
+        def __getitem__(self, index):
+            if index == 5:
+                raise StopIteration
+            return index
+
+    with pytest.raises(RuntimeError, match="sample 5 of Ends raised StopIteration"):
+        list(DataLoader(Ends(), 2, **options))
