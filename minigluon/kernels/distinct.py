@@ -49,8 +49,8 @@ def as_ids(ids: np.ndarray) -> np.ndarray:
         if not largest < _EXACT[ids.dtype.itemsize]:
             raise IndexOutOfRange(
                 f"ids cannot be read exactly.\n  received  {ids.dtype} ids up to {largest:.0f}\n"
-                f"  expected  less than {_EXACT[ids.dtype.itemsize]}: from there on {ids.dtype} cannot "
-                f"tell whole numbers from their neighbours\n  fix       pass dtype='int64' ids"
+                f"  expected  less than {_EXACT[ids.dtype.itemsize]}: from there on {ids.dtype} "
+                "cannot tell whole numbers apart\n  fix       pass dtype='int64' ids"
             )
     return np.asarray(ids, np.int64).ravel()
 
