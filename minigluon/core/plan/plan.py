@@ -189,10 +189,10 @@ class Plan:
             return False
         copy = registry["_copyto"].call()
         copies = {e: (Node(copy, (e,), f"{e[0].name}_before"), 0) for e in inputs}
-        anew = substitute(dropped, copies)
-        self.gradients = substitute(
-            self.gradients, {e: c for e, c in zip(dropped, anew, strict=True) if c is not None}
-        )
+        there = {e: e for e in [*self.kept, *self.phantoms]}  # not computed again
+        anew = substitute(dropped, {**there, **copies})
+        changed = {e: c for e, c in zip(dropped, anew, strict=True) if c is not None}
+        self.gradients = substitute(self.gradients, {**there, **changed})
         self.kept += copies.values()
         return True
 
