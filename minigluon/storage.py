@@ -28,6 +28,7 @@ class Csr:
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """The type of the values."""
         return self.values.dtype
 
     def with_values(self, values: np.ndarray) -> Csr:
@@ -55,10 +56,12 @@ class RowSparse:
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """The type of the values."""
         return self.values.dtype
 
     @property
     def ndim(self) -> int:
+        """How many axes the array has."""
         return len(self.shape)
 
     def with_values(self, values: np.ndarray) -> RowSparse:

@@ -32,7 +32,7 @@ from .base_module import (
 from .errors import ModuleError
 from .executor_group import DataParallelExecutorGroup
 from .inputs import joined, labels_of_losses, shapes_of
-from .parameters import check_given, check_known, make_optimizer, zeros_like
+from .parameters import check_given, check_known, check_row_ids, make_optimizer, zeros_like
 
 
 class Module(BaseModule):
@@ -585,21 +585,8 @@ class Module(BaseModule):
             )
             return
         row_ids = sparse_row_id_fn(data_batch)
-        if not isinstance(row_ids, dict):
-            raise ModuleError(
-                "prepare: Expected dict output from sparse_row_id_fn.\n"
-                f"  received  {type(row_ids).__name__}\n"
-                "  expected  {parameter name: row ids}\n"
-                "  fix       return {'weight': batch.data[0].indices}"
-            )
+        check_row_ids(row_ids, self._param_names)
         for name, rows in row_ids.items():
-            if name not in self._param_names:
-                raise ValueError(
-                    f"prepare: {name!r} is not in list of parameters.\n"
-                    f"  received  row ids for {sorted(row_ids)}\n"
-                    f"  expected  some of {self._param_names}\n"
-                    "  fix       use the names of the symbol's parameters"
-                )
             arrays = self._exec_group.param_arrays[self._param_names.index(name)]
             if arrays[0].stype != "row_sparse":
                 warnings.warn(

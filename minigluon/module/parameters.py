@@ -78,3 +78,25 @@ def make_optimizer(
     if not optimizer.idx2name:
         optimizer.idx2name = idx2name.copy()
     return optimizer
+
+
+def check_row_ids(row_ids, known):
+    """Raise unless what ``prepare`` is told is a dict from names of known parameters to rows.
+
+    ``ModuleError`` for what is no dict, ``ValueError`` for another name.
+    """
+    if not isinstance(row_ids, dict):
+        raise ModuleError(
+            "prepare: Expected dict output from sparse_row_id_fn.\n"
+            f"  received  {type(row_ids).__name__}\n"
+            "  expected  {parameter name: row ids}\n"
+            "  fix       return {'weight': batch.data[0].indices}"
+        )
+    for name in row_ids:
+        if name not in known:
+            raise ValueError(
+                f"prepare: {name!r} is not in list of parameters.\n"
+                f"  received  row ids for {sorted(row_ids)}\n"
+                f"  expected  some of {known}\n"
+                "  fix       use the names of the symbol's parameters"
+            )

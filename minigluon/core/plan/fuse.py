@@ -135,6 +135,7 @@ class Like:
 
     @property
     def ndim(self) -> int:
+        """How many axes there are."""
         return len(self.shape)
 
 
